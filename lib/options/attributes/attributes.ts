@@ -16,7 +16,6 @@ import { isLine } from '../../ground/validation.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import type { AttributeValue, GivenAttributes } from '../../users/user.ts';
 
-/** A body that has not been checked yet. */
 interface Given {
   readonly attributes?: unknown;
 }
@@ -50,7 +49,6 @@ export function namesNoAttributeOfAdmins({ attributes }: Given): boolean {
 /** The most bytes that all attributes of a user together may take when stored. */
 const mostStoredBytes = 4096;
 
-/** All stored attributes, including attributes that are not declared. */
 export function storedAttributes({
   attributes = '{}',
 }: Pick<StoredUser, 'attributes'>): Readonly<Record<string, AttributeValue>> {
@@ -67,7 +65,6 @@ export function attributesOf(user: Pick<StoredUser, 'attributes'>) {
   );
 }
 
-/** The claims in a token of a user. */
 export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
   const shown = attributesOf(user);
   return Object.fromEntries(

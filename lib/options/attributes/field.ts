@@ -35,7 +35,6 @@ export function attributesField(settings: ServiceValues, of: Role, given: unknow
   return fieldsIf(hasAttributes(settings), { attributes: v.exactOptional(field as Given) });
 }
 
-/** The field of a response. */
 export function shownAttributes(settings: ServiceValues) {
   const entries = declaredAttributes(settings).map(
     (attribute) => [attribute.name, v.exactOptional(valueSchema(attribute))] as const,
@@ -52,7 +51,6 @@ export function shownAttributes(settings: ServiceValues) {
   });
 }
 
-/** The rule for the values of an attribute. */
 export function valueSchema({ type, maxLength = defaultLength, choices = [] }: Attribute) {
   const ofType = {
     text: () => shortText(maxLength),
@@ -76,7 +74,6 @@ const number = v.pipe(
   }),
 );
 
-/** A day of the calendar. */
 export const date = v.pipe(
   text,
   rule({

@@ -23,7 +23,6 @@ export interface StreamRecord {
   };
 }
 
-/** An event in the form for PutEvents, and the sequence number of its record. */
 export interface AuditEvent {
   readonly sequenceNumber: string;
   readonly event: { readonly Time: number; readonly DetailType: string; readonly Detail: string };
@@ -32,7 +31,6 @@ export interface AuditEvent {
 /**
  * The events that follow from records: new entries, and forbidden changes of entries. Forbidden changes are logged too,
  * so that the alarm is raised even while the bus refuses events.
- * @throws {DomainError} STORAGE_FAULT when replays cannot be read
  */
 export async function eventsOf(changes: readonly StreamRecord[]): Promise<readonly AuditEvent[]> {
   const replayed = await replayedIn(changes);

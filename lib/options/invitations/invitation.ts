@@ -16,7 +16,6 @@ export const invitationAccepted: Change = { fields: { invited_until: undefined }
 /** Seconds for which the link of an invitation is valid. */
 const lifetime = 7 * day;
 
-/** The field of a user who is invited now. */
 export function invitedFrom(now = new Date()) {
   return { invited_until: new Date(now.getTime() + lifetime * 1000).toISOString() };
 }
@@ -51,7 +50,6 @@ export function hasUnusedInvitation(user: StoredUser): boolean {
 /**
  * Makes the token of an invitation, and makes earlier tokens void.
  * @throws {Overtaken} when others have changed the user since the user was read
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function makeInvitationToken(user: StoredUser, now = new Date()): Promise<string> {
   const invited = await writeUser(user, { fields: invitedFrom(now) });

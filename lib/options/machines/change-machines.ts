@@ -16,7 +16,6 @@ export interface MachineFields {
   readonly expiresAt?: string | null | undefined;
 }
 
-/** An admin, and the origin of the request. */
 interface ByAdmin {
   readonly by: number;
   readonly source: Source;
@@ -28,10 +27,7 @@ interface WithKey {
   readonly key: string;
 }
 
-/**
- * Makes a machine for a caller, who must be stored as an admin.
- * @throws {DomainError} FORBIDDEN, MACHINES_LIMITED, STORAGE_FAULT
- */
+/** Makes a machine for a caller, who must be stored as an admin. */
 export async function createMachine(
   fields: MachineFields,
   { by, source }: ByAdmin,
@@ -47,7 +43,6 @@ export async function createMachine(
 /**
  * Changes a machine for a caller, who must be stored as an admin.
  * @returns the machine as changed
- * @throws {DomainError} MACHINE_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export async function changeMachine(
   id: number,
@@ -68,7 +63,6 @@ const overlap = dayInMilliseconds;
 /**
  * Makes another key of a machine, for a caller who must be stored as an admin. A third key ends the oldest at once.
  * @param endPrevious whether the key before ends at once, too
- * @throws {DomainError} MACHINE_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export async function addKey(
   id: number,
@@ -89,7 +83,7 @@ export async function addKey(
   return { machine: after, key };
 }
 
-/** Removes a machine; its keys are void from now on. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
+/** Removes a machine; its keys are void from now on. */
 export async function removeMachine(id: number, { by, source }: ByAdmin): Promise<void> {
   const deed = { ...changeOf(id, { by, source }), action: 'DELETE' } as const;
   await recording(deed, async () => {
@@ -99,7 +93,6 @@ export async function removeMachine(id: number, { by, source }: ByAdmin): Promis
   });
 }
 
-/** A new machine with its first key. */
 export function newMachine(
   id: number,
   { name, scopes, expiresAt }: MachineFields,
@@ -119,7 +112,6 @@ export function resourceIdOf(id: number): string {
   return `machine-${id}`;
 }
 
-/** The details of the entries of a creation and a removal. */
 export function powersOf({ scopes, ends_at }: Machine) {
   return { scopes, expires_at: ends_at ?? null };
 }
@@ -134,7 +126,6 @@ function withFields({ ends_at, ...machine }: Machine, changes: Partial<MachineFi
   return { ...machine, name, scopes, ...(expiresAt ? { ends_at: expiresAt } : {}) };
 }
 
-/** The scopes and the end before and after a change, where they differ. */
 function differences(before: Machine, after: Machine) {
   const [old, changed] = [powersOf(before), powersOf(after)];
   return Object.fromEntries(

@@ -41,13 +41,10 @@ export interface Machine {
   readonly made_by?: number;
   /** The newest key first; at most two. */
   readonly keys: readonly StoredKey[];
-  /** Each write sets a new version. */
   readonly version: string;
 }
 
-/** The item that lists the ids of all machines. */
 interface MachineList {
-  /** Absent: there are no machines. */
   readonly ids?: ReadonlySet<number>;
   /** The highest id that was given; no id is given twice. */
   readonly last: number;
@@ -61,7 +58,6 @@ interface Used {
 /**
  * The machine that a key belongs to, as last written, if the key is good.
  * @returns undefined for a key that is unknown, altered, ended or removed, and for any other text
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function findMachine(key: string, now = new Date()): Promise<Machine | undefined> {
   const id = idInKey(key);
@@ -95,14 +91,14 @@ export async function noteUse({ id }: Pick<Machine, 'id'>, now = new Date()): Pr
   if (written === undefined) noted.delete(id);
 }
 
-/** The machine with an id. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
+/** @throws {DomainError} MACHINE_NOT_FOUND */
 export async function readMachine(id: number): Promise<Machine> {
   const machine = await getItem<Machine>(machineKey(id));
   if (!machine) throw new DomainError('MACHINE_NOT_FOUND');
   return machine;
 }
 
-/** All machines in the order of their ids, as responses show them. @throws {DomainError} STORAGE_FAULT */
+/** All machines in the order of their ids, as responses show them. */
 export async function readShownMachines() {
   const list = await getItem<MachineList>(listKey);
   const ids = [...(list?.ids ?? [])].sort((one, other) => one - other);
@@ -114,7 +110,6 @@ export async function readShownMachines() {
   return machines.flatMap((machine, i) => (machine ? shownMachine(machine, used[i]) : []));
 }
 
-/** A machine as responses show it. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
 export async function readShownMachine(id: number) {
   const [machine, used] = await getItems<Machine & Used>([machineKey(id), usedKey(id)]);
   if (!machine) throw new DomainError('MACHINE_NOT_FOUND');
@@ -150,7 +145,6 @@ export function usedKey(id: number): ItemKey {
   return itemKey('machine-used#*', id);
 }
 
-/** Whether something has not ended yet. */
 function lasts({ ends_at }: { readonly ends_at?: string }, now: Date): boolean {
   return ends_at === undefined || ends_at > now.toISOString();
 }

@@ -73,7 +73,6 @@ async function complete(
   });
 }
 
-/** The entries at some places that are stored, by their places. @throws {DomainError} STORAGE_FAULT */
 async function findStored(item: KeyItem, post: Post, places: readonly number[]) {
   const found = new Map<number, Stored>();
   let open = places.map((i) => ({ i, ...plannedEntry(item, post, i) }));
@@ -94,13 +93,12 @@ async function findStored(item: KeyItem, post: Post, places: readonly number[]) 
   return found;
 }
 
-/** Stores an entry unless it is stored. @returns it with the id that it has @throws {DomainError} STORAGE_FAULT */
+/** Stores an entry unless it is stored. @returns it with the id that it has */
 function storeEntry(item: KeyItem, post: Post, i: number): Promise<AuditEntry> {
   const { entry, write } = plannedEntry(item, post, i);
   return writeEntry(entry, write);
 }
 
-/** An entry of a request with the id of its first draw, and what is stored beside it. */
 function plannedEntry({ slots, request_id: requestId }: KeyItem, post: Post, i: number) {
   const { machine, key, entries } = post;
   // The item is for the same content, and so has a slot for each entry.

@@ -124,7 +124,6 @@ function address() {
   );
 }
 
-/** Details become the text that is stored. */
 function details() {
   return v.pipe(
     v.unknown(),

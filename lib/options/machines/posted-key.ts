@@ -13,11 +13,8 @@ import { config } from '../../ground/settings.ts';
 import { day, dayInMilliseconds, seconds } from '../../ground/time.ts';
 import { type PostedEntry, timeFaults } from './posted-entry.ts';
 
-/** A request of a machine that posts entries. */
 export interface Post {
-  /** The id of the machine. */
   readonly machine: number;
-  /** The header Idempotency-Key. */
   readonly key: string;
   readonly entries: readonly PostedEntry[];
   readonly request_id: string;
@@ -31,14 +28,11 @@ export interface Slot {
   readonly expires_at: number | null;
 }
 
-/** The item of a key. */
 export interface KeyItem {
   readonly pk: string;
-  /** The hash of the entries by {@link contentOf}. */
   readonly content: string;
   /** When the key was first sent. */
   readonly at: string;
-  /** The first request with the key. */
   readonly request_id: string;
   /** One for each entry of the request, in their order. */
   readonly slots: readonly Slot[];
@@ -46,10 +40,7 @@ export interface KeyItem {
   readonly expires_at: number;
 }
 
-/**
- * The key of a request.
- * @throws {DomainError} IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID
- */
+/** @throws {DomainError} IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID */
 export function requireIdempotencyKey(
   headers: Readonly<Record<string, string | undefined>>,
 ): string {
@@ -63,7 +54,7 @@ export function requireIdempotencyKey(
  * Writes the item of a key, or finds the item that an earlier request has written.
  * @param random returns an integer from 0 up to, but not including, its argument
  * @returns the item, and whether this request has written it
- * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now; STORAGE_FAULT
+ * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now
  */
 export async function claimKey(post: Post, now: Date, random: (below: number) => number) {
   const oldest = new Date(now.getTime() - keyDays * dayInMilliseconds).toISOString();
@@ -106,7 +97,6 @@ export async function requireKey(post: Post): Promise<KeyItem> {
  * Gives the entries at some places new ids and the present time.
  * @returns the item as it is then stored
  * @throws {Overtaken} when another request has changed the item
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function moveToNow(
   item: KeyItem,

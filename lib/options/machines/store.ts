@@ -10,10 +10,7 @@ import { listKey, type Machine, machineKey, readMachine, usedKey } from './machi
 /** The most machines that a service may have: together they are read in one batch. */
 export const mostMachines = 100;
 
-/**
- * Takes the next id. An id that is taken in vain leaves a gap.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Takes the next id. An id that is taken in vain leaves a gap. */
 export async function allocateMachineId(): Promise<number> {
   const command = new UpdateCommand({
     TableName: config.usersTable,
@@ -35,7 +32,7 @@ export async function allocateMachineId(): Promise<number> {
 /**
  * Stores a new machine, and its id in the list of all, whose size is the limit.
  * @param changes further conditions of the same transaction
- * @throws {DomainError} the error of a condition that does not hold, MACHINES_LIMITED, STORAGE_FAULT
+ * @throws {DomainError} the error of a condition that does not hold, MACHINES_LIMITED
  */
 export async function insertMachine(
   machine: Machine,
@@ -59,7 +56,7 @@ export async function insertMachine(
  * Reads a machine, decides and writes, as {@link untilWritten} does.
  * @param changed the machine as it is to be, and further conditions of the same transaction
  * @returns the machine before and after
- * @throws {DomainError} MACHINE_NOT_FOUND, the error of a condition that does not hold, STORAGE_FAULT
+ * @throws {DomainError} MACHINE_NOT_FOUND, the error of a condition that does not hold
  */
 export function rewriteMachine(
   id: number,
@@ -79,7 +76,7 @@ export function rewriteMachine(
 
 /**
  * Removes a machine, its place in the list, and the day of its last use.
- * @throws {DomainError} MACHINE_NOT_FOUND if it was removed meanwhile, STORAGE_FAULT
+ * @throws {DomainError} MACHINE_NOT_FOUND if it was removed meanwhile
  */
 export async function deleteMachine({ id }: Machine): Promise<void> {
   const TableName = config.usersTable;
@@ -97,7 +94,6 @@ export async function deleteMachine({ id }: Machine): Promise<void> {
   ]);
 }
 
-/** The write of the whole item of a machine on a condition. */
 function putting(machine: Machine, condition: object): Step[0] {
   const Item = { ...machineKey(machine.id), ...machine };
   const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';

@@ -22,8 +22,7 @@ export type Bearer = StoredUser & { readonly session: Session };
  * Reads the caller of a verified token.
  * @param token the protected header of the token
  * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when the token has no session, its session has ended, or its pair was replaced;
- *   STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when the token has no session, its session has ended, or its pair was replaced
  */
 export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
   const use = async (read: WithSessions | undefined) => {
@@ -45,7 +44,7 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
  * Changes a caller as {@link rewriteUser} does, unless all sessions of the user, including the session of the request,
  * were ended since it was read.
  * @param known the caller for the first attempt, as last read
- * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT, and the errors of the change
+ * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, and the errors of the change
  */
 export function rewriteCaller<T>(
   caller: Bearer,

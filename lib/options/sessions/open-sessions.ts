@@ -1,11 +1,9 @@
-/** Reads and shows open sessions. */
 import { DomainError } from '../../ground/errors.ts';
 import { findSessions, openSessions, type Session } from './sessions.ts';
 
 /**
  * The sessions of a user as a response shows them, newest first.
  * @param current the session of the request
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function listSessions(id: number, current: Session) {
   return (await readOpenSessions(id))
@@ -21,7 +19,6 @@ export async function listSessions(id: number, current: Session) {
     }));
 }
 
-/** The open sessions of a user. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
 export async function readOpenSessions(id: number): Promise<readonly Session[]> {
   const read = await findSessions(id);
   if (!read) throw new DomainError('USER_NOT_FOUND');

@@ -10,7 +10,6 @@ import { config, hasSessions } from '../../ground/settings.ts';
 import { dayInMilliseconds, longestDelay, parseInstant } from '../../ground/time.ts';
 import { getItem } from '../../users/item.ts';
 
-/** When a user was last seen, as it is stored and as the index has it. */
 export interface Seen {
   readonly user_id: number;
   /** UTC, such as 2026-08-30. */
@@ -51,11 +50,7 @@ export async function noteSeen(
   await loggingFaults('seen-not-noted', () => sendIf(command, { timeout: longestDelay() }));
 }
 
-/**
- * The day on which a user was last seen.
- * @returns null when no sign-in is recorded
- * @throws {DomainError} STORAGE_FAULT
- */
+/** The day on which a user was last seen; null when no sign-in is recorded. */
 export async function readSeen(id: number): Promise<string | null> {
   return dayIn(await getItem(seenKey(id))) ?? null;
 }

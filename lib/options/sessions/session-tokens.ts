@@ -23,7 +23,6 @@ import {
   storeSession,
 } from './sessions.ts';
 
-/** A refresh token in its parts. */
 export interface RefreshToken {
   readonly userId: number;
   readonly sessionId: string;
@@ -43,7 +42,7 @@ export type TokenCheck =
 
 const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
 
-/** The parts of a token. @throws {DomainError} REFRESH_TOKEN_INVALID */
+/** @throws {DomainError} REFRESH_TOKEN_INVALID */
 export function readRefreshToken(token: string): RefreshToken {
   const [, id, sessionId = '', secret = '', tag = ''] = form.exec(token) ?? [];
   if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');
@@ -70,7 +69,6 @@ export function nextRefreshToken(
 /** Milliseconds after the use of a refresh token within which the same token gets the same next token again. */
 const grace = 60_000;
 
-/** Compares a token with the state that its session stores. */
 export function checkRefreshToken(
   { userId, sessionId, secret, tag }: RefreshToken,
   { refresh, used }: Session,
@@ -88,7 +86,6 @@ export function checkRefreshToken(
 /**
  * Begins a session of a user who logs in.
  * @param user the user as read before the password was checked, so that no later change is missed
- * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
  */
 export async function beginSession(
   user: StoredUser,
@@ -104,7 +101,6 @@ export async function beginSession(
 /**
  * Issues an access token of a session. The token has the role that the user has in this session, and not the stored
  * role, because other services rely on the role in the token.
- * @throws {DomainError} TOKEN_FAULT
  */
 export function issueAccessToken(
   user: StoredUser,
@@ -117,7 +113,6 @@ export function issueAccessToken(
   return issueToken({ id, email, role: roleIn(user, session) }, { ...belonging, claims, now });
 }
 
-/** The first refresh token of a session, and the state that the session stores. */
 export function firstRefreshToken(
   userId: number,
   sessionId: string,
@@ -143,7 +138,6 @@ export function endTimeOf(created: number, now: Date): number {
 /**
  * The first session of a user who registers.
  * @returns its tokens, and the change that stores it with the user
- * @throws {DomainError} TOKEN_FAULT
  */
 export async function prepareFirstSession(
   user: StoredUser,
@@ -175,7 +169,6 @@ function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-/** The token of a user where there are no sessions. */
 async function tokenAlone(user: StoredUser): Promise<Tokens> {
   return { token: await issueToken(user, { claims: attributeClaims(user) }) }; // attributes
 }

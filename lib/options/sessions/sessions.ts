@@ -83,7 +83,6 @@ export function findOpenSession(read: WithSessions, id: unknown, now: Date): Ses
   return openSessions(read, now).find((session) => session.id === id);
 }
 
-/** The sessions that have not ended. */
 export function openSessions({ user, sessions }: WithSessions, now: Date): readonly Session[] {
   return sessions.filter((session) => session.until > seconds(now) && !isEnded(user, session));
 }
@@ -91,7 +90,6 @@ export function openSessions({ user, sessions }: WithSessions, now: Date): reado
 /**
  * Reads a user and the user's sessions in one request.
  * @returns undefined when the user is not stored
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function findSessions(id: number): Promise<WithSessions | undefined> {
   const [user, item] = await getItems([userKey(id), sessionsKey(id)]);
@@ -114,7 +112,6 @@ export function isSessionId(text: string | undefined): text is string {
 /**
  * Stores a session that begins, and notes at the same time that its user is here.
  * @param user the user as read before the password was checked
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function storeSession(user: StoredUser, session: Session): Promise<void> {
   const read = withSessions(user, await getItem(sessionsKey(user.id)));
@@ -128,7 +125,6 @@ export async function storeSession(user: StoredUser, session: Session): Promise<
  * item expires after the last of its sessions, even if another write adds that session at the same time.
  * @param read the sessions as they were read
  * @throws {Overtaken} when others have written or ended this session since it was read
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function writeSession(
   read: WithSessions,
@@ -164,7 +160,6 @@ export async function writeSession(
   if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
 }
 
-/** The change that stores the first session of a user together with the user. */
 export function firstSessionStored(user: StoredUser, { id, ...session }: Session): Change {
   const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
   const Put = { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } };
@@ -205,7 +200,6 @@ export function sessionsDeleted({ id }: StoredUser): Change {
 /**
  * Ends all sessions of a user without reading the user: afterwards all sessions have an earlier epoch than the user.
  * @returns false when there is no such user
- * @throws {DomainError} STORAGE_FAULT
  */
 export function raiseSessionEpoch(id: number): Promise<boolean> {
   return sendIf(
@@ -222,7 +216,6 @@ export function raiseSessionEpoch(id: number): Promise<boolean> {
 /**
  * Ends one session without reading it.
  * @returns false when another request has already ended the session
- * @throws {DomainError} STORAGE_FAULT
  */
 export function endSession(userId: number, id: string): Promise<boolean> {
   const update = {
@@ -235,7 +228,6 @@ export function endSession(userId: number, id: string): Promise<boolean> {
   return updateOnce(update, (item) => !(id in item));
 }
 
-/** Whether a session was ended with all other sessions of its user. */
 function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
   const { session_epoch = 0, kept_session } = user;
   return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
@@ -266,7 +258,6 @@ function outdated(read: WithSessions, fresh: Session, now: Date): readonly Sessi
   return read.sessions.filter((session) => !kept.includes(session));
 }
 
-/** The bytes that a session takes, or slightly more. */
 function sizeOf(session: Session): number {
   return Buffer.byteLength(JSON.stringify(session));
 }

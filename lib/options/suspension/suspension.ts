@@ -6,5 +6,4 @@ export function suspended({ suspensions = 0 }: StoredUser, now: Date): Change {
   return { fields: { suspended_at: now.toISOString(), suspensions: suspensions + 1 } };
 }
 
-/** The change that lifts the suspension of a user. */
 export const suspensionLifted: Change = { fields: { suspended_at: undefined } };

@@ -24,7 +24,6 @@ import { awaitsLink, noAddressAwaited, unverifiedAddress, verifiedAs } from './a
 
 /** A link with a valid token. */
 export interface AddressLink extends FoundLink {
-  /** The address to which the link was mailed. */
   readonly email: string;
   /** The session that requested another address; undefined: no session did, or it has ended since then. */
   readonly session: Session | undefined;
@@ -32,7 +31,6 @@ export interface AddressLink extends FoundLink {
   readonly isUsed: boolean;
 }
 
-/** The effect of giving an address to a user. */
 interface NewAddress {
   readonly addressChange: Change;
   /** Whether the address replaces another address at once; the two may differ only in letter case. */
@@ -107,7 +105,7 @@ export function addressMoved(user: StoredUser, email: string): Change {
 /**
  * Reads the link of a token, and its user.
  * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired or void, or whose user
- *   is suspended, and for a used token unless it has verified the user's present address; STORAGE_FAULT
+ *   is suspended, and for a used token unless it has verified the user's present address
  */
 export async function readAddressLink(token: string, now = new Date()): Promise<AddressLink> {
   const link = await findLink('address', token, now, sessionsKey);

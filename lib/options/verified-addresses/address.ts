@@ -5,7 +5,6 @@ import { seconds } from '../../ground/time.ts';
 import type { Change, StoredUser, UserFields } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
 
-/** The change that withdraws a user's address that waits for its link. */
 export const noAddressAwaited: Change = {
   fields: { pending_email: undefined, pending_until: undefined, pending_id: undefined },
 };
@@ -34,13 +33,11 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
 /**
  * Requires that the address of a user is verified, if the service verifies addresses: whoever registers somebody else's
  * address must neither keep a way in nor lock out the holder of the mailbox.
- * @throws {DomainError} EMAIL_NOT_VERIFIED
  */
 export function requireVerifiedAddress(user: StoredUser): void {
   if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
 }
 
-/** Whether another address of a user waits for its link. */
 export function awaitsLink(
   { pending_until = 0 }: Pick<StoredUser, 'pending_until'>,
   now = new Date(),
