@@ -7,7 +7,6 @@ import type { Rule } from './setting.ts';
 
 export const attributeTypes = ['text', 'number', 'boolean', 'choice', 'date'] as const;
 
-/** An attribute as it is declared. */
 export interface Attribute {
   readonly name: string;
   readonly type: (typeof attributeTypes)[number];
@@ -112,7 +111,6 @@ function ruleBrokenBy(given: Partial<Attribute>): string | undefined {
   return rules.find(([holds]) => !holds)?.[1];
 }
 
-/** Whether a name has no other meaning. */
 function isFree(name: string): boolean {
   return !reserved.split(/\s+/).includes(name) && !(name in Object.prototype);
 }
@@ -133,7 +131,6 @@ function areChoices(choices: unknown): boolean {
   );
 }
 
-/** The bytes of all claims in the longest token, as JSON. */
 function bytesOfClaims(list: readonly Attribute[]): number {
   const bytes = list
     .filter(({ token }) => token)

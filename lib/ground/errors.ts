@@ -244,7 +244,6 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   /** Seconds after which the caller may try again. */
   readonly retryAfter: number | undefined;
-  /** All faults of the body that was refused. */
   readonly faults: readonly FieldFault[];
   /** Whether a write was sent whose outcome is unknown. */
   readonly mayHaveHappened: boolean;
@@ -269,7 +268,6 @@ export class DomainError extends Error {
   }
 }
 
-/** A field that breaks a rule; `rule` completes the sentence that the name begins. */
 export function invalidField(
   field: string,
   rule: string,
@@ -286,7 +284,6 @@ export function missingField(code: ErrorCode, field: string): DomainError {
   return new DomainError(code, { faults: [{ field, code: 'REQUIRED', rule: 'is required' }] });
 }
 
-/** A query parameter that breaks a rule; `rule` completes the sentence that the name begins. */
 export function invalidParameter(name: string, rule: string): DomainError {
   return new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
 }

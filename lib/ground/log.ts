@@ -6,7 +6,6 @@ export const logWarning = logAt('warn');
 
 // The events of log lines, by names that other modules use; alarms look for most of them.
 
-/** A mail could not be handed over to the function that sends mails. */
 export const mailNotHandedOver = 'mail-not-handed-over';
 
 /**
@@ -66,10 +65,7 @@ export function describeFault(error: unknown): Record<string, unknown> {
   };
 }
 
-/**
- * Logs that the API has made a user an admin.
- * @param by the caller's id
- */
+/** Logs that the API has made a user an admin. */
 export function logAdminMade(
   id: number,
   { by, requestId }: { by: number | undefined; requestId: string },

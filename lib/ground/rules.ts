@@ -30,7 +30,6 @@ export function senderIn(mailFrom: string): { readonly name: string; readonly ad
   return { name, address };
 }
 
-/** The name of a product. */
 export const displayName = {
   rule: 'a name of at most 60 characters without " \\ < > : ; , @ ( ) [ ]',
   isAllowed: (given) => given.length <= 60 && isName(given),
@@ -41,7 +40,6 @@ export const pageUrl = {
   isAllowed: isPageUrl,
 } as const satisfies Rule;
 
-/** The URL of an issuer of tokens. */
 export const issuerUrl = {
   rule: 'an https URL without query, fragment and final slash, or an http one of localhost',
   isAllowed: (given) => isPageUrl(given) && !/\?|\/$/.test(given),
@@ -70,13 +68,11 @@ export const providerList = {
     given === providersFile || (!globalThis.hasFiles && isProviderList(parseJson(given))),
 } as const satisfies Rule;
 
-/** The domain whose passkeys log users in, and the pages and apps that may ask for them. */
 export interface PasskeySettings {
   readonly rpId: string;
   readonly origins: readonly string[];
 }
 
-/** {@link PasskeySettings} as JSON text. */
 export const relyingParty = {
   rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
   isJson: true,
@@ -138,7 +134,6 @@ function areDistinct(list: readonly IdentityProvider[]): boolean {
   );
 }
 
-/** A domain, or `localhost`. */
 const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
 
 function isRelyingParty(value: unknown): boolean {
@@ -153,7 +148,6 @@ function isRelyingParty(value: unknown): boolean {
   );
 }
 
-/** The origin of an app, in the form of Android and iOS. */
 const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
 
 function isOriginOf(rpId: string, origin: unknown): boolean {

@@ -5,7 +5,6 @@
  * documents read them too.
  */
 export type Allowed =
-  /** One of these values. */
   | readonly (string | number)[]
   /** A whole number within these bounds, or a single other value. */
   | { readonly from: number; readonly to: number; readonly or?: string | number }
@@ -14,7 +13,6 @@ export type Allowed =
 
 export interface Rule {
   readonly rule: string;
-  /** Whether the text must be JSON. */
   readonly isJson?: true;
   isAllowed(text: string): boolean;
 }
@@ -73,7 +71,6 @@ export function parseSetting(setting: Setting, text: string): string | number | 
   return number >= from && number <= to ? number : undefined;
 }
 
-/** The rule for the values of a setting, as in messages: `must be …`. */
 export function ruleOf({ allowed }: Setting): string {
   if ('rule' in allowed) return `must be ${allowed.rule}`;
   if (!('from' in allowed)) return `must be one of ${allowed.join(', ')}`;

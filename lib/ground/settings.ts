@@ -36,7 +36,6 @@ export const leastRetention = 30;
 /** How often something may be tried; 0 sets no limit. */
 const limit = { from: 0, to: 1_000_000 } as const;
 
-/** A part of the service that can be left out. */
 const onByDefault = { allowed: ['on', 'off'], default: 'on' } as const satisfies Setting;
 
 /** The settings that whoever deploys the service, or starts it on one machine, chooses. */
@@ -103,7 +102,6 @@ export const trailSettings = {
   auditLockDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
 } as const satisfies Catalogue;
 
-/** The settings that change the responses or the data of the service. */
 export const shownSettings = { ...serviceSettings, ...trailSettings };
 
 /**
@@ -118,11 +116,9 @@ export const settings = {
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
   auditArchiveFolder: optionalText,
-  /** The URL of the bucket, for the function that compares an entry. */
   auditArchiveUrl: optionalText,
   /** Whether an earlier stack made the bucket. Its lock and lifecycle may then differ from the settings. */
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
-  /** The key in AWS KMS that signs the files of the sealed trail. */
   auditSealKey: optionalText,
   /** The URL at which the function that sends mails is invoked; '': this process does not hand over any mails. */
   mailFunctionUrl: optionalText,
@@ -135,13 +131,11 @@ export const settings = {
   tokenSigningKey: optionalText,
   tokenKeys: optionalText,
   apiUrl: optionalText,
-  /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: anyText,
   /** The URL of EventBridge, the name of the bus, and the source of its events. */
   eventsUrl: optionalText,
   eventBus: optionalText,
   eventSource: optionalText,
-  /** The queue of events that the bus refuses. */
   refusedEventsQueueUrl: optionalText,
 } as const satisfies Catalogue;
 
@@ -151,7 +145,6 @@ export type ServiceValues = Values<typeof serviceSettings> &
 
 export type Config = Values<typeof settings>;
 
-/** Whether the service keeps a sealed trail. */
 export function keepsSeal({
   auditArchiveFolder,
   auditSealKey,
@@ -169,32 +162,26 @@ export function handsMailsOver(): boolean {
   return config.mailFunctionUrl !== '';
 }
 
-/** Whether there are sessions (functions/README.md, Sessions). */
 export function hasSessions({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) {
   return sessionDays > 0;
 }
 
-/** Whether users can log in by identities of other issuers. */
 export function hasIdentities({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) {
   return identityProviders !== '';
 }
 
-/** Whether an app declares attributes of its users. */
 export function hasAttributes({ userAttributes }: Pick<ServiceValues, 'userAttributes'>) {
   return userAttributes !== '';
 }
 
-/** Whether machines can have keys, which they send in place of a user's token. */
 export function hasMachines({ machines }: Pick<ServiceValues, 'machines'>) {
   return machines === 'on';
 }
 
-/** Whether users can log in by passkeys. */
 export function hasPasskeys({ passkeys }: Pick<ServiceValues, 'passkeys'>) {
   return passkeys !== '';
 }
 
-/** Whether users can have a second factor. */
 export function hasSecondFactors({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) {
   return secondFactor !== 'off';
 }

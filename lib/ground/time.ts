@@ -13,7 +13,6 @@ declare global {
   var patience: number | undefined;
 }
 
-/** Milliseconds. */
 export const dayInMilliseconds = day * 1000;
 
 /** Whole seconds since 1970, the unit of times in tokens and in DynamoDB's time to live. */

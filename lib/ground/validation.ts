@@ -14,14 +14,12 @@ import {
   sentenceOf,
 } from './errors.ts';
 
-/** An object from a client, with any content. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** JSON Schema keywords (draft 2020-12). */
 export type Keywords = Readonly<Record<string, unknown>>;
 
 interface RuleOptions<Value> {
-  /** The error of a rule for a whole body. */
   readonly code: FieldFaultCode | ErrorCode;
   readonly holds: (value: Value) => boolean;
   /** Completes the sentence that the field's name begins. */
@@ -48,7 +46,6 @@ export function isReadable(text: string, maximum: number): boolean {
   return text.length <= 4 * maximum;
 }
 
-/** Whether text has a visible character. */
 export function isVisible(text: string): boolean {
   return !invisible.test(text);
 }
@@ -126,7 +123,6 @@ export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, e
   return isOn ? entries : ({} as Entries);
 }
 
-/** A schema of an object. */
 export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
 /** The codes of the errors that a body can have; absent: FIELD_INVALID. See lib/contract/contract.ts. */
