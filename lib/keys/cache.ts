@@ -8,7 +8,7 @@ const askingInterval = 60_000;
  * Makes a function that returns a value and keeps it in memory. The value is read again when its lifetime is over, or
  * when it lacks something that a caller wants, but at most once a minute. Simultaneous callers share one reading. While
  * the value cannot be read, the last value stays in use.
- * @param read reads the value; it gets the last value, if there is one
+ * @param read gets the last value, if there is one
  * @param lifetime milliseconds, at least a minute
  * @param event the event of the log line for a failed attempt to read the value again
  * @param now milliseconds since 1970

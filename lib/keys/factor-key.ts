@@ -7,11 +7,7 @@ import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { callKms } from './signed-request.ts';
 
-/**
- * Encrypts the secret of a user's second factor.
- * @returns base64
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Encrypts the secret of a user's second factor, in base64. @throws {DomainError} STORAGE_FAULT */
 export function encryptSecret(userId: number, secret: string): Promise<string> {
   return orStorageFault(async () => {
     const bytes = Buffer.from(secret);
@@ -23,7 +19,7 @@ export function encryptSecret(userId: number, secret: string): Promise<string> {
 
 /**
  * Decrypts a secret that {@link encryptSecret} has encrypted for the same user.
- * @throws {DomainError} STORAGE_FAULT
+ * @throws {DomainError} STORAGE_FAULT when the key cannot be used
  */
 export function decryptSecret(userId: number, stored: string): Promise<string> {
   return orStorageFault(async () => {

@@ -19,7 +19,6 @@ export interface NonceKind {
   readonly lifetime: number;
 }
 
-/** A new nonce. @throws the errors of {@link signingKeys} */
 export async function makeNonce(
   { purpose, lifetime }: NonceKind,
   now = new Date(),
@@ -52,7 +51,6 @@ export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Ch
 /**
  * Uses up a nonce. If a response is lost, the next attempt recognises the write by the item that it has stored.
  * @param used thrown when another request has used it
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function useNonce(nonce: string, used: Error, now = new Date()): Promise<void> {
   const use = randomBytes(12).toString('base64url');

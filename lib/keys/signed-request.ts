@@ -10,13 +10,10 @@ import { namedError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { patiently } from '../ground/time.ts';
 
-/** The client of this process; absent until something is sent. */
 let http: NodeHttpHandler | undefined;
 
-/** A POST request with a body of JSON. */
 export interface PostRequest {
   readonly url: string;
-  /** The name of the service in signatures. */
   readonly service: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -30,7 +27,6 @@ export async function getDocument(url: string) {
   return JSON.parse(text);
 }
 
-/** Calls AWS KMS. @throws as {@link call} */
 export function callKms(
   operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey' | 'Sign',
   KeyId: string,
@@ -44,9 +40,7 @@ export async function post(request: PostRequest) {
   return exchange(await signed(request));
 }
 
-/** A request that reads a bucket of S3, or an object in it. */
 export interface BucketRequest {
-  /** The URL of the bucket or of the object. */
   readonly url: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -89,7 +83,6 @@ export async function readSecretValue(
   return call(SECRETS_URL, 'secretsmanager', target, { SecretId, VersionStage });
 }
 
-/** A request to a URL; it is a POST request if there is a body. */
 function requestTo(url: string, headers: Readonly<Record<string, string>>, body?: string) {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   return new HttpRequest({
@@ -150,8 +143,6 @@ function openClient(): NodeHttpHandler {
 /**
  * Calls an operation of AWS that changes nothing, and sends a second request if the first one fails.
  * @param url the URL of the service; AWS_ENDPOINT_URL takes precedence over it, as in the SDK
- * @param target the name of the operation in the header of the request
- * @returns the body of the response
  * @throws the error of the network, or an error with the name of the refusal or with the status
  */
 async function call(url: string, service: string, target: string, input: object) {

@@ -3,7 +3,6 @@ import { day } from '../ground/time.ts';
 import { cached } from './cache.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
-/** A version of the secret in the forms in which it is used. */
 export interface SigningKey {
   /** The form for HMACs with node:crypto. */
   readonly keyObject: KeyObject;
@@ -87,12 +86,10 @@ export function keysInForce({ current, previous }: SecretVersions, age: number):
     : [keyOf(current), keyOf(previous)];
 }
 
-/** Whether every token of the previous version has expired, given the age of the current version. */
 function isPreviousRetired(age: number): boolean {
   return age >= retirementDelay;
 }
 
-/** The key of a version, imported once. */
 function keyOf(version: SecretVersion): SigningKey {
   const key = imported.get(version) ?? importKey(version);
   imported.set(version, key);

@@ -23,10 +23,8 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** The tokens that a client gets. */
 export interface Tokens {
   readonly token: string;
-  /** Where there are sessions. */
   readonly refreshToken?: string;
 }
 
@@ -129,9 +127,7 @@ async function verify(token: string, now: Date): Promise<JWTPayload> {
   throw new DomainError('TOKEN_INVALID');
 }
 
-/**
- * The keys that may have signed a token, and the values that the token must have. A deployment uses only one algorithm.
- */
+/** A deployment uses only one algorithm. */
 async function expectationsOf(token: string) {
   if (config.tokenSigning === 'HS256') return { keys: await signingKeys(), algorithms: ['HS256'] };
   const kid = kidIn(token);
