@@ -74,10 +74,6 @@ export function tokenIn({ headers }: Pick<IncomingEvent, 'headers'>): string {
   return header.slice(scheme.length);
 }
 
-/**
- * Who calls, as flows and responses need to know it: the id of a user, which a machine has not, and what the caller may
- * do and see.
- */
 export function callerOf({ claims, machine }: Pick<SharedRequest, 'claims' | 'machine'>): Caller {
   return machine ? { scopes: machine.scopes } : { ...claims };
 }
@@ -92,8 +88,7 @@ export function requireBearer({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) 
 }
 
 /**
- * A request of callers about themselves, for endpoints that exist only where there are sessions: its body, the caller
- * as stored, and the origin of the request.
+ * A request of callers about themselves, for endpoints that exist only where there are sessions.
  * @throws {DomainError} TOKEN_INVALID
  */
 export function ownRequest<Body extends object>(
@@ -102,7 +97,6 @@ export function ownRequest<Body extends object>(
   return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
 }
 
-/** Makes a check that throws unless the policy allows the caller to send the fields of the request. */
 function permitOf({ may }: Contract) {
   return (event: IncomingEvent, given?: Fields) => requireAllowed(may, askingOf(event), given);
 }
@@ -115,7 +109,6 @@ function askingOf(event: IncomingEvent): Asking {
   return { ...callerOf(event), isSelf, mayBeMaker: claims !== undefined && !isSelf };
 }
 
-/** The errors for a token that is missing or not valid. */
 const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
 
 /** Authenticates a caller who has a valid token; requests of all other callers go on without claims. */
@@ -132,10 +125,9 @@ function recognise(): Middleware {
 }
 
 /**
- * Finds the caller by the token of a request. Where there are sessions, the claims contain the standing of the stored
- * user.
- * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and the errors of {@link verifyToken}
- *   when no secret can be read
+ * Where there are sessions, the claims contain the standing of the stored user.
+ * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, and the errors of {@link verifyToken} when no secret
+ *   can be read
  */
 async function userOf(
   event: IncomingEvent,
@@ -149,7 +141,6 @@ async function userOf(
   return bearer ? { bearer, claims: { ...claims, ...standingOf(bearer) } } : { claims };
 }
 
-/** Puts the caller, a machine or a user, into the event. */
 function authenticate(contract: Contract): Middleware {
   const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     Object.assign(event, (await machineOf(event)) ?? (await userOf(event, contract)));
@@ -159,9 +150,8 @@ function authenticate(contract: Contract): Middleware {
 }
 
 /**
- * The machine that calls, by a key in place of a token, whose use is noted.
- * @returns undefined for all other callers
- * @throws {DomainError} NO_TOKEN, TOKEN_INVALID, STORAGE_FAULT
+ * The machine that calls, by a key in place of a token, whose use is noted; undefined for all other callers.
+ * @throws {DomainError} NO_TOKEN, TOKEN_INVALID
  */
 async function machineOf(
   event: IncomingEvent,

@@ -6,7 +6,6 @@ import type { IncomingEvent, Middleware } from './request.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** The middlewares that parse the body of a request into an object. */
 export function jsonBody(): readonly Middleware[] {
   return [checkBytes(), httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware];
 }
@@ -20,12 +19,9 @@ export function fieldsOf(body: unknown): Fields {
   return Object.assign(Object.create(null), body);
 }
 
-/** The cause that the parser gives for a refusal. */
 interface ParserCause {
   readonly package?: string;
-  /** The text, or the key that is forbidden. */
   readonly data: string;
-  /** The message of `JSON.parse`; absent for a forbidden key. */
   readonly message?: string;
 }
 

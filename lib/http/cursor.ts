@@ -5,7 +5,6 @@ import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * The requested page of a list.
  * @param scope names the list and its filters; a cursor of another scope is refused
  * @throws the errors of {@link decodeCursor}
  */

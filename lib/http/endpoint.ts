@@ -32,7 +32,6 @@ export function publicEndpoint<const C extends Contract & Uncounted & { readonly
   return endpoint(contract, checks, handle);
 }
 
-/** Throws if the caller may not send the fields of a body, or the query parameters of a GET. */
 type Permit = (event: IncomingEvent, given: Fields) => void;
 
 /**
@@ -65,10 +64,7 @@ export function endpoint<const C extends Contract>(
   return Object.assign(handler, { route: contract.route });
 }
 
-/**
- * The body of a request, parsed by its contract.
- * @throws {DomainError} the errors of its rules, and the errors of `permit`
- */
+/** The body of a request, parsed by its contract. */
 export function checkBody(
   contract: Contract,
   fields: Fields,
@@ -102,7 +98,6 @@ export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Pe
   throw invalidParameter(field, rule);
 }
 
-/** Checks a request by its contract, and puts the results into the event. */
 function checkInput(contract: Contract, permit: Permit | undefined): Middleware {
   const checkInputBefore: NonNullable<Middleware['before']> = ({ event }) => {
     if (contract.body) event.body = checkBody(contract, fieldsOf(event.body), event, permit);

@@ -9,7 +9,6 @@ import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 // The files of a page are compressed when they are bundled (infra/static-files.ts). The name of a file changes with its
 // content, so that clients may cache files for ever.
 
-/** The names under which the files of a page are served, by the names of the source files. */
 export type FileNames = Readonly<Record<string, string>>;
 
 /**
@@ -66,7 +65,6 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /**
  * The response to a request for `{file}`, in a content coding that the client accepts.
- * @param names the result of {@link fileNames} for the page
  * @throws {DomainError} FILE_NOT_FOUND
  */
 export function serveFile(

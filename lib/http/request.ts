@@ -1,5 +1,3 @@
-/** A request on its way from the gateway through the middlewares to a handler. */
-
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
@@ -17,7 +15,6 @@ import type { Claims } from '../keys/token.ts';
 import type { Machine } from '../options/machines/machine.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 
-/** The claims of a token and, where there are sessions, the standing of the caller. */
 type UserClaims = Claims & Standing;
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
@@ -27,9 +24,7 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   id?: number;
   claims?: UserClaims;
   bearer?: Bearer;
-  /** The machine that calls, which has no claims. */
   machine?: Machine;
-  /** The id of the machine that vouches for the source address. */
   vouchingMachine?: number;
   /** Settles when the uses of keys of machines are noted; never rejects. */
   noting?: Promise<unknown> | undefined;
@@ -41,22 +36,17 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** Absent: there is no token, or a machine calls. */
   readonly claims?: UserClaims;
-  /** The machine that calls; absent: none does. */
   readonly machine?: Machine;
-  /** The id of the machine that vouches for the source address; absent: none does. */
   readonly vouchingMachine?: number;
 };
 
-/** A request to an endpoint that takes the token of a user or the key of a machine. */
 export type SharedRequest = ApiRequest & {
   /** The caller as stored, with the session of the token; absent where there are no sessions, and for machines. */
   readonly bearer?: Bearer;
 };
 
-/** A request to an endpoint that requires a user's token. */
 export type AuthenticatedRequest = SharedRequest & { readonly claims: UserClaims };
 
-/** A request to an endpoint that requires the key of a machine. */
 export type MachineRequest = ApiRequest & { readonly machine: Machine };
 
 type BodyOf<C> = C extends {
@@ -96,17 +86,14 @@ export interface ApiResponse {
    * body.
    */
   readonly body?: unknown;
-  /** Absent: JSON. */
   readonly contentType?: string;
 }
 
-/** The function that a file exports and that API Gateway invokes. */
 export type Handler = (
   event: APIGatewayProxyEventV2,
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** The handler of one endpoint, with the route of its contract. */
 export type EndpointHandler = Handler & { readonly route: string };
 
 /**

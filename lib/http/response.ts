@@ -31,7 +31,6 @@ interface HttpError {
   readonly body: object;
 }
 
-/** Renders the responses of handlers, and errors, with the headers that all responses have. */
 export function render(): Middleware {
   const rendered = (
     requestId: string | undefined,
@@ -65,7 +64,6 @@ export function render(): Middleware {
 
 const problemType = 'application/problem+json';
 
-/** The field of a 500 that names the fault. */
 type FaultName = Readonly<Partial<Record<FaultField, string>>>;
 
 /**
@@ -154,7 +152,6 @@ function problem({ code, faults, retryAfter }: DomainError, title: string, fault
   };
 }
 
-/** The default body of an error. */
 function plain(message: string, fault: FaultName) {
   return {
     contentType: jsonType,
