@@ -1,4 +1,3 @@
-/** The components of the OpenAPI document, which several operations share. */
 import { type ErrorCode, errorMeanings, fieldFaultMeanings } from '../ground/errors.ts';
 import { hasMachines, type ServiceValues } from '../ground/settings.ts';
 import type { Endpoint } from './contract.ts';
@@ -54,7 +53,6 @@ const parameterNames: Readonly<Record<string, string>> = {
   machine: 'machineId',
 };
 
-/** The reference to a parameter of a path. */
 export function pathParameter(name: string) {
   return ref('parameters', parameterNames[name] ?? name);
 }
@@ -114,10 +112,6 @@ const parameters = {
   ),
 };
 
-/**
- * All components.
- * @param schemas the schemas of bodies
- */
 export function components({
   schemas,
   endpoints,
@@ -149,7 +143,6 @@ export function components({
 
 const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
 
-/** @param codes the codes of all errors that operations can respond with */
 function errorSchemas(codes: readonly ErrorCode[]) {
   return {
     ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
@@ -202,7 +195,6 @@ function listed(meanings: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** A header that is in every response of its kind. */
 function always(description: string, schema: Json = text) {
   return { description, required: true, schema };
 }

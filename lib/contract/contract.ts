@@ -49,7 +49,6 @@ export interface Contract {
   readonly storageFault?: StorageFault;
 }
 
-/** Whether callers need no token for an operation. */
 export function isPublic(may: Operation): may is PublicOperation {
   return may === 'public' || may === 'register';
 }
@@ -74,12 +73,9 @@ export interface TextForm {
 export interface Success {
   readonly status: 200 | 201 | 202 | 204 | 302;
   readonly description: string;
-  /** The schema of the body; absent: there is no body. */
   readonly schema?: v.GenericSchema;
   readonly example?: unknown;
-  /** Absent: JSON. */
   readonly contentType?: string;
-  /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
   /** Another response with the same body: 201 if something is created, or 200 if the request was made before. */
   readonly alternative?: Pick<Success, 'status' | 'description'>;
@@ -90,7 +86,6 @@ export interface Success {
 /** A list that leaves out falsy items, which belong to options that are off. */
 export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
 
-/** The parts of an endpoint that only the document contains. */
 export interface Description {
   /** In camel case: generators name functions after it. */
   readonly id: string;
@@ -98,7 +93,6 @@ export interface Description {
   readonly summary: string;
   /** Sentences, which the document joins by spaces. */
   readonly text?: string | WithOptions<string>;
-  /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   /** Names of required headers of the request, of those that lib/contract/components.ts has. */
@@ -119,7 +113,6 @@ export interface Endpoint {
   readonly describe: Descriptions[string];
 }
 
-/** The endpoints that are available under given settings. */
 export function inForce(endpoints: readonly Endpoint[], settings: ServiceValues) {
   return endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
 }

@@ -40,7 +40,6 @@ export const info = {
 
 export type OpenApiDocument = ReturnType<typeof buildDocument>;
 
-/** The groups of operations, in their order. */
 const tags = [
   { name: 'Accounts', description: 'Registration, login and the caller’s own profile.' },
   { name: 'Users', description: 'Users, read and changed by those who have a token.' },
@@ -201,7 +200,6 @@ function successResponse({ success }: Description, bodySchema: BodySchemaOf): Js
   };
 }
 
-/** The media types of a body. */
 function contentOf(
   { schema, example, contentType = 'application/json', textForms = [] }: Success,
   bodySchema: BodySchemaOf,

@@ -1,4 +1,3 @@
-/** The examples of errors in the document, each as a plain body and as problem details. */
 import {
   type ErrorCode,
   errorCodes,
@@ -9,13 +8,10 @@ import {
 import type { Contract, Description } from './contract.ts';
 import type { Json } from './json-schema.ts';
 
-/** The form of an error: the default form, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
-/** The name of the fault in the example of the response 500. */
 const exampleFault = 'ECONNREFUSED';
 
-/** The example of an error whose examples depend on the operation, in both forms. */
 export function ownExample(
   code: ErrorCode,
   { storageFault = ['', 'err'] }: Contract,
@@ -32,7 +28,6 @@ export function ownExample(
   return bothForms(code, `${field} must be a string`, { faults });
 }
 
-/** The examples that endpoints share. */
 export function sharedExamples(): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     errorCodes.flatMap((code) =>
@@ -44,7 +39,6 @@ export function sharedExamples(): Readonly<Record<string, Json>> {
   );
 }
 
-/** The name of an error's example in the document. */
 export function exampleName(code: ErrorCode, form: ErrorForm): string {
   return form === 'plain' ? code : `${code}.problem`;
 }

@@ -16,7 +16,6 @@ const errorHeaders: Readonly<Record<number, Json>> = {
   429: { 'Retry-After': ref('headers', 'Retry-After') },
 };
 
-/** The responses that API Gateway itself gives to any operation, by status. */
 export const gatewayResponses: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly message: string }>
 > = {
@@ -33,7 +32,6 @@ export const gatewayResponses: Readonly<
   },
 };
 
-/** The error responses of an endpoint, by status. */
 export function errorResponses(
   contract: Contract,
   description: Description,
@@ -65,7 +63,6 @@ export function codesOf(
   return errorCodes.filter((code) => all.some((codes) => codes.includes(code)));
 }
 
-/** Every error with which an endpoint can respond. */
 function errorsOf(
   contract: Contract,
   { errors = [] }: Description,
@@ -87,7 +84,6 @@ const bodyErrors = [
   'BODY_NOT_OBJECT',
 ] as const;
 
-/** The errors of parameters of paths. */
 const pathErrors = {
   id: 'USER_NOT_FOUND',
   session: 'SESSION_NOT_FOUND',
@@ -98,7 +94,6 @@ const pathErrors = {
   page: 'FILE_NOT_FOUND',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
-/** The errors that follow from a contract. */
 function errorsOfContract(contract: Contract, settings: ServiceValues): WithOptions<ErrorCode> {
   const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
   const refusesUsers = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';

@@ -2,10 +2,8 @@ import { type ConversionConfig, type JsonSchema, toJsonSchema } from '@valibot/t
 import * as v from 'valibot';
 import type { Keywords } from '../ground/validation.ts';
 
-/** A part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Headers of every response of a function. */
 export const responseHeaders = {
   'Cache-Control': ref('headers', 'Cache-Control'),
   'X-Request-Id': ref('headers', 'X-Request-Id'),
@@ -33,12 +31,10 @@ const options: ConversionConfig = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
-/** Refers to a component of the document. */
 export function ref(kind: string, name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** The components to which something refers. */
 export function usedComponents<Components extends Readonly<Record<string, Json>>>(
   all: Components,
   paths: unknown,
@@ -60,7 +56,6 @@ export function usedComponents<Components extends Readonly<Record<string, Json>>
 /** Collects the named schemas of bodies, each with references to the others. */
 export function collectSchemas() {
   const schemas: Record<string, JsonSchema> = {};
-  /** The schema of a body; a reference if it has a name. */
   const bodySchema = (schema: v.GenericSchema): JsonSchema => {
     const definitions = namedIn(schema);
     const { $schema, $defs, ...rest } = toJsonSchema(schema, { ...options, definitions });
@@ -70,7 +65,6 @@ export function collectSchemas() {
   return { schemas, bodySchema };
 }
 
-/** The schema of the value into which the text of a query parameter is converted. */
 export function parameterSchema(schema: v.GenericSchema): JsonSchema {
   const { $schema, ...rest } = toJsonSchema(schema, { ...options, typeMode: 'output' });
   return rest;

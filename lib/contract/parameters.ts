@@ -10,7 +10,6 @@ export const maxLimit = 100;
 const instantRule =
   'must be a date such as 2026-11-20, or a date-time with its offset (RFC 3339) such as 2026-11-20T09:00:00Z or 2026-11-20T10:00:00%2B01:00';
 
-/** A point in time. */
 export const instant = v.pipe(
   v.string(),
   rule({
@@ -22,7 +21,6 @@ export const instant = v.pipe(
   v.transform((text) => parseInstant(text) as string),
 );
 
-/** The address of a computer, IPv4 or IPv6. */
 export const ipAddress = v.pipe(
   v.string(),
   rule({
@@ -33,7 +31,6 @@ export const ipAddress = v.pipe(
   }),
 );
 
-/** The parameter `limit`. */
 export function limitUpTo(most: number) {
   const limitRule = `must be a whole number from 1 to ${most}`;
   return v.pipe(

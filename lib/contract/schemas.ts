@@ -1,4 +1,3 @@
-/** Schemas that several contracts share. */
 import * as v from 'valibot';
 import type { ErrorCode } from '../ground/errors.ts';
 import {
@@ -49,7 +48,6 @@ export function confirmationWithCode(name: string, settings: ServiceValues) {
 export const needsConfirmation =
   'Needs the current password, or of a user who has none an ID token of a linked identity.';
 
-/** The errors of this confirmation. */
 export function confirmationWithCodeErrors(settings: ServiceValues) {
   return [
     confirmationErrors(settings),
@@ -68,7 +66,6 @@ export function factorSessionError(settings: ServiceValues): ErrorCode | false {
   return settings.secondFactor === 'admins' && hasPasskeys(settings) && 'SECOND_FACTOR_REQUIRED';
 }
 
-/** The errors of an ID token that confirms a request. */
 export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[] | false {
   return (
     hasIdentities(settings) && [
@@ -79,17 +76,14 @@ export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[
   );
 }
 
-/** For how long a token is valid. */
 export function tokenLifetime({ tokenMinutes }: Pick<ServiceValues, 'tokenMinutes'>): string {
   return tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
 }
 
-/** A response with a message that says what the operation has done. */
 export function message() {
   return named('Message', v.object({ message: v.string() }));
 }
 
-/** Whether there is a second factor. */
 export function secondFactor() {
   return named('SecondFactor', v.object({ enabled: v.boolean(), recovery_codes_left: count() }));
 }
@@ -98,7 +92,6 @@ export function count() {
   return v.pipe(v.number(), v.integer(), v.minValue(0));
 }
 
-/** An identity of a user at another issuer. */
 export function identity() {
   return named(
     'Identity',
@@ -127,7 +120,6 @@ export function page(name: string): Success {
   };
 }
 
-/** The response with a file that a page loads. */
 export function pageFile(name: string): Success {
   return {
     status: 200,
