@@ -27,6 +27,7 @@ export interface Standing {
   readonly withFactor?: Standing;
 }
 
+/** A user who calls, or a machine, which has no id of a user. */
 export interface Caller extends Standing {
   readonly id?: number | undefined;
 }
