@@ -6,7 +6,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { codeFactorRemoved } from '../../lib/options/second-factor/state.ts';
 import { isUnverified, verifiedAddress } from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
-import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
+import { type NewUser, parseField } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
@@ -93,7 +93,7 @@ async function makeAdmin(account: NewUser, user?: StoredUser): Promise<void> {
 /** @throws {Error} naming the variable and the rule that it breaks */
 function parse({ email, password }: Omit<NewUser, 'name'>): NewUser {
   try {
-    return { name, email: parseEmail(email), password: parsePassword(password) };
+    return { name, email: parseField('email', email), password: parseField('password', password) };
   } catch (error) {
     const { message } = error as Error;
     throw new Error(message.replace(/^\w+/, (field) => `ADMIN_${field.toUpperCase()}`));

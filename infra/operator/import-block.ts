@@ -10,7 +10,7 @@ import {
   type StoredUser,
   userKey,
 } from '../../lib/users/item.ts';
-import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
+import { allocateUserId, insertUser } from '../../lib/users/store.ts';
 import { creationDetails, isUnmatchable } from '../../lib/users/user.ts';
 import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
 import type { Candidate } from './import-line.ts';
@@ -41,7 +41,7 @@ const concurrency = 16;
 export async function importBlock(candidates: readonly Candidate[], run: Import): Promise<void> {
   const fresh = await findFresh(candidates, run);
   if (fresh.length === 0) return;
-  const firstId = await repeatOnFault(() => allocateUserIds(fresh.length));
+  const firstId = await repeatOnFault(() => allocateUserId(fresh.length));
   const rest = fresh.entries();
   const work = async () => {
     for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);

@@ -216,27 +216,15 @@ export function code() {
 }
 
 /**
- * A user's name, trimmed: 1 to 100 characters, at least one of them visible, without control characters.
+ * Parses a required field of a new user on its own, outside a body.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
-export function parseName(value: unknown): string {
-  return parseField('name', name, value);
-}
-
-/**
- * An email address, trimmed: something@something, at most 191 characters.
- * @throws {DomainError} FIELD_INVALID naming the field and the rule
- */
-export function parseEmail(value: unknown): string {
-  return parseField('email', email, value);
-}
-
-/**
- * A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters.
- * @throws {DomainError} FIELD_INVALID naming the field and the rule
- */
-export function parsePassword(value: unknown): string {
-  return parseField('password', password, value);
+export function parseField(field: 'name' | 'email' | 'password', value: unknown): string {
+  const schema = v.object({ [field]: { name, email, password }[field] });
+  const validated = validate(schema, { [field]: value });
+  if ('output' in validated) return validated.output[field] as string;
+  const [{ rule, code }] = validated.faults as readonly [FieldFault];
+  throw invalidField(field, rule, code);
 }
 
 /** A blank address counts as missing. */
@@ -265,16 +253,4 @@ function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Sch
       return isTooLong ? { typed: true, value: nobodysEmail } : schema['~run'](dataset, settings);
     },
   };
-}
-
-/** Parses a field on its own, outside a body; the field is required. */
-function parseField<Field extends v.GenericSchema>(
-  field: string,
-  schema: Field,
-  value: unknown,
-): v.InferOutput<Field> {
-  const validated = validate(v.object({ [field]: schema }), { [field]: value });
-  if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
-  const [{ rule, code }] = validated.faults as readonly [FieldFault];
-  throw invalidField(field, rule, code);
 }

@@ -11,6 +11,7 @@ import {
   type Change,
   emailItemKey,
   getItem,
+  type ItemKey,
   listing,
   merged,
   newVersion,
@@ -116,18 +117,28 @@ export async function prepareUser(
   return { id, name, email, role, created_at, version, password_hash };
 }
 
-export function allocateUserId(): Promise<number> {
-  return allocateUserIds(1);
-}
-
 /**
- * Takes a number of consecutive user ids. Ids are small, dense and ascending, and are never used twice
+ * Takes the next user id, or several consecutive ones. Ids are small, dense and ascending, and are never used twice
  * (functions/README.md, Responses).
  * @returns the first of these ids
  */
-export async function allocateUserIds(count: number): Promise<number> {
+export function allocateUserId(count = 1): Promise<number> {
+  return allocateIds(itemKey('counter'), 'last_id', count);
+}
+
+/** Takes consecutive ids from a counter, of which an attribute holds the last id. @returns the first of these ids */
+export async function allocateIds(Key: ItemKey, attribute: string, count = 1): Promise<number> {
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key,
+    UpdateExpression: 'ADD #last :count',
+    ExpressionAttributeNames: { '#last': attribute },
+    ExpressionAttributeValues: { ':count': count },
+    ReturnValues: 'UPDATED_NEW',
+  });
   try {
-    return (await addToCounter(count)) - count + 1;
+    const { Attributes } = await send(command);
+    return (Attributes?.[attribute] as number) - count + 1;
   } catch (error) {
     // If ids were taken but are not used, only a gap remains; so the outcome does not count as unknown.
     throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
@@ -162,17 +173,4 @@ async function insertNobody(id: number, now = new Date()): Promise<void> {
     },
   }));
   await transact(puts.map((put) => [put]));
-}
-
-async function addToCounter(count: number): Promise<number> {
-  const { Attributes } = await send(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: itemKey('counter'),
-      UpdateExpression: 'ADD last_id :count',
-      ExpressionAttributeValues: { ':count': count },
-      ReturnValues: 'UPDATED_NEW',
-    }),
-  );
-  return Attributes?.last_id as number;
 }

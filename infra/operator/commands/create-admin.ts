@@ -1,5 +1,5 @@
 import { config } from '../../../lib/ground/settings.ts';
-import { parseEmail, parseName, parsePassword } from '../../../lib/users/fields.ts';
+import { parseField } from '../../../lib/users/fields.ts';
 import { findUserByEmail } from '../../../lib/users/store.ts';
 import { adminChange } from '../../local/admin.ts';
 import { recordChange } from '../audit.ts';
@@ -7,10 +7,10 @@ import type { Command, Run } from '../command.ts';
 import { readNewPassword } from '../terminal.ts';
 
 const run: Run = async ({ operator, operands: [givenEmail], options }) => {
-  const email = parseEmail(givenEmail);
-  const name = parseName(options.name ?? 'Administrator');
+  const email = parseField('email', givenEmail);
+  const name = parseField('name', options.name ?? 'Administrator');
   const user = await findUserByEmail(email);
-  const password = parsePassword(await readNewPassword());
+  const password = parseField('password', await readNewPassword());
   const { make, on: resource_id, ...change } = await adminChange({ name, email, password }, user);
   const report = () => {
     console.log(

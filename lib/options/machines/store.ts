@@ -1,32 +1,16 @@
 /** How machines are written (functions/README.md, Machines). */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Step, send, transact, untilWritten } from '../../dynamodb/client.ts';
-import { DomainError } from '../../ground/errors.ts';
+import { type Step, transact, untilWritten } from '../../dynamodb/client.ts';
 import { config } from '../../ground/settings.ts';
 import { type Change, merged, newVersion } from '../../users/item.ts';
+import { allocateIds } from '../../users/store.ts';
 import { unchanged } from '../../users/write.ts';
 import { listKey, type Machine, machineKey, readMachine, usedKey } from './machine.ts';
 
 /** The most machines that a service may have: together they are read in one batch. */
 export const mostMachines = 100;
 
-/** Takes the next id. An id that is taken in vain leaves a gap. */
-export async function allocateMachineId(): Promise<number> {
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: listKey,
-    UpdateExpression: 'ADD #last :one',
-    ExpressionAttributeNames: { '#last': 'last' },
-    ExpressionAttributeValues: { ':one': 1 },
-    ReturnValues: 'UPDATED_NEW',
-  });
-  try {
-    const { Attributes } = await send(command);
-    return Attributes?.last as number;
-  } catch (error) {
-    // A gap is no change, so the outcome does not count as unknown.
-    throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
-  }
+export function allocateMachineId(): Promise<number> {
+  return allocateIds(listKey, 'last');
 }
 
 /**

@@ -4,14 +4,7 @@ import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { validateObject } from '../../../lib/ground/validation.ts';
 import { nobodysEmail } from '../../../lib/users/address.ts';
-import {
-  credentials,
-  parseEmail,
-  parseName,
-  parsePassword,
-  textIfAny,
-  wantedEmail,
-} from '../../../lib/users/fields.ts';
+import { credentials, parseField, textIfAny, wantedEmail } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
@@ -33,7 +26,7 @@ const patternOf = (field: 'name' | 'email'): string => {
   return properties[field].pattern;
 };
 
-describe('parseName', () => {
+describe('parseField of name', () => {
   it.each([
     ['x', 'x'],
     ['x'.repeat(100), 'x'.repeat(100)],
@@ -45,7 +38,7 @@ describe('parseName', () => {
     ['👩\u200d🚀', '👩\u200d🚀'],
     ['می\u200cخواهم', 'می\u200cخواهم'],
   ])('takes %j', (given, kept) => {
-    expect(parseName(given)).toBe(kept);
+    expect(parseField('name', given)).toBe(kept);
   });
 
   it.each([
@@ -66,7 +59,7 @@ describe('parseName', () => {
     [7, 'name must be a string'],
     [Object('boxed'), 'name must be a string'],
   ])('refuses %j', (given, message) => {
-    expect(outcomeOf(() => parseName(given))).toBe(message);
+    expect(outcomeOf(() => parseField('name', given))).toBe(message);
   });
 
   it.each([
@@ -78,11 +71,11 @@ describe('parseName', () => {
   ])('refuses %j with the code %s', (given, code) => {
     const fault = expect.objectContaining({ field: 'name', code });
 
-    expect(() => parseName(given)).toThrow(expect.objectContaining({ faults: [fault] }));
+    expect(() => parseField('name', given)).toThrow(expect.objectContaining({ faults: [fault] }));
   });
 });
 
-describe('parseEmail', () => {
+describe('parseField of email', () => {
   const of = (length: number, character = 'x') => `${character.repeat(length - 2)}@b`;
 
   it.each([
@@ -98,13 +91,15 @@ describe('parseEmail', () => {
     // Each of these characters takes twelve of the 2,000 bytes of a key.
     [`${'\u{1d160}'.repeat(166)}123456@b`, `${'\u{1d160}'.repeat(166)}123456@b`],
   ])('takes %j', (given, kept) => {
-    expect(parseEmail(given)).toBe(kept);
+    expect(parseField('email', given)).toBe(kept);
   });
 
   it.each([of(192), of(192, astral), 'x'.repeat(192), `${' '.repeat(762)}a@b`])(
     'refuses %j because it is too long',
     (given) => {
-      expect(outcomeOf(() => parseEmail(given))).toBe('email must be at most 191 characters');
+      expect(outcomeOf(() => parseField('email', given))).toBe(
+        'email must be at most 191 characters',
+      );
     },
   );
 
@@ -122,22 +117,28 @@ describe('parseEmail', () => {
     ]),
   )('refuses an address with U+%s inside', (_, character) => {
     for (const email of [`a${character}a@b`, `a@b${character}b`]) {
-      expect(outcomeOf(() => parseEmail(email))).toBe('email must be a valid email address');
+      expect(outcomeOf(() => parseField('email', email))).toBe(
+        'email must be a valid email address',
+      );
     }
   });
 
   it.each([...'/\\?#%:[]^|<>'])(
     'refuses %j in a domain with characters beyond ASCII, and accepts it in other domains',
     (one) => {
-      expect(outcomeOf(() => parseEmail(`a@ü${one}b`))).toBe('email must be a valid email address');
-      expect(parseEmail(`a@u${one}b`)).toBe(`a@u${one}b`);
+      expect(outcomeOf(() => parseField('email', `a@ü${one}b`))).toBe(
+        'email must be a valid email address',
+      );
+      expect(parseField('email', `a@u${one}b`)).toBe(`a@u${one}b`);
     },
   );
 
   it.each(['a@xn--ü', 'a@\u0301b', 'a@ü\uff0fb', `${'\u{1d160}'.repeat(166)}1234567@b`])(
     'refuses %j because no key can be stored for it',
     (given) => {
-      expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
+      expect(outcomeOf(() => parseField('email', given))).toBe(
+        'email must be a valid email address',
+      );
     },
   );
 
@@ -147,11 +148,11 @@ describe('parseEmail', () => {
     [['a@b'], 'email must be a string'],
     [{ S: 'a@b' }, 'email must be a string'],
   ])('refuses %j', (given, message) => {
-    expect(outcomeOf(() => parseEmail(given))).toBe(message);
+    expect(outcomeOf(() => parseField('email', given))).toBe(message);
   });
 
   it.each(['', ' ', '@', 'a', 'a@', '@b', 'a@b@c', '@@', 'a@@b'])('refuses %j', (given) => {
-    expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
+    expect(outcomeOf(() => parseField('email', given))).toBe('email must be a valid email address');
   });
 });
 
@@ -159,8 +160,8 @@ describe('The pattern of a field in the document', () => {
   const units = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
     (unit) => unit.isWellFormed(),
   );
-  const takes = (parse: (text: string) => string, text: string) =>
-    outcomeOf(() => parse(text)) === text.trim();
+  const takes = (field: 'name' | 'email', text: string) =>
+    outcomeOf(() => parseField(field, text)) === text.trim();
 
   it.each(['', 'u', 'v'])(
     'for a name agrees with the rule up to U+FFFF, as a regular expression with the flags %j',
@@ -168,7 +169,7 @@ describe('The pattern of a field in the document', () => {
       const pattern = new RegExp(patternOf('name'), flags);
       const texts = units.flatMap((unit) => [unit, `${unit}a`, `a${unit}a`]);
 
-      expect(texts.filter((text) => pattern.test(text) !== takes(parseName, text))).toEqual([]);
+      expect(texts.filter((text) => pattern.test(text) !== takes('name', text))).toEqual([]);
     },
   );
 
@@ -179,19 +180,19 @@ describe('The pattern of a field in the document', () => {
       const locals = units.map((unit) => `a${unit}a@b`);
       const domains = units.flatMap((unit) => [`a@b${unit}b`, `a@ü${unit}b`]);
 
-      expect(locals.filter((text) => pattern.test(text) !== takes(parseEmail, text))).toEqual([]);
-      expect(domains.filter((text) => !pattern.test(text) && takes(parseEmail, text))).toEqual([]);
+      expect(locals.filter((text) => pattern.test(text) !== takes('email', text))).toEqual([]);
+      expect(domains.filter((text) => !pattern.test(text) && takes('email', text))).toEqual([]);
       const ascii = domains.filter((text) => /^.{3}\p{ASCII}/u.test(text));
-      expect(ascii.filter((text) => pattern.test(text) !== takes(parseEmail, text))).toEqual([]);
+      expect(ascii.filter((text) => pattern.test(text) !== takes('email', text))).toEqual([]);
     },
   );
 });
 
-describe('parsePassword', () => {
+describe('parseField of password', () => {
   it.each(['x', ' ', '\0', 'x'.repeat(255), astral.repeat(255), ' as it is '])(
     'takes %j as it is',
     (given) => {
-      expect(parsePassword(given)).toBe(given);
+      expect(parseField('password', given)).toBe(given);
     },
   );
 
@@ -202,7 +203,7 @@ describe('parsePassword', () => {
     ['p\udc00', 'password must be well-formed Unicode'],
     [['p'], 'password must be a string'],
   ])('refuses %j', (given, message) => {
-    expect(outcomeOf(() => parsePassword(given))).toBe(message);
+    expect(outcomeOf(() => parseField('password', given))).toBe(message);
   });
 });
 
