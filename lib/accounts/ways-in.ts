@@ -1,7 +1,7 @@
 /** The ways into an account: the password, open sessions, and the ways that options add. */
-import { identitiesReleased, identitiesUnlinked } from '../options/identities/identities.ts';
+import { identitiesUnlinked } from '../options/identities/identities.ts';
 import { invitationAccepted } from '../options/invitations/invitation.ts';
-import { hasPasskey, passkeysReleased, passkeysRemoved } from '../options/passkeys/passkeys.ts';
+import { hasPasskey, passkeysRemoved } from '../options/passkeys/passkeys.ts';
 import { codeFactorRemoved, hasCodes, mustHaveFactor } from '../options/second-factor/state.ts';
 import { sessionsDeleted, sessionsEnded } from '../options/sessions/sessions.ts';
 import { type Change, merged, type StoredUser } from '../users/item.ts';
@@ -48,8 +48,7 @@ export function allFactorsRemoved(user: StoredUser): Required<Change> {
 
 export function waysInReleased(user: StoredUser): Change {
   return merged(
-    identitiesReleased(user), // identities
-    passkeysReleased(user), // passkeys
+    otherWaysRemoved(user), // identities, passkeys
     sessionsDeleted(user), // sessions
   );
 }

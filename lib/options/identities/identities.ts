@@ -69,7 +69,7 @@ export function identitiesClaimed(
 
 export function identitiesUnlinked(user: StoredUser): Change {
   if (!user.identities) return {};
-  return merged(identitiesReleased(user), {
+  return merged(identitiesReleased(user, user.identities), {
     fields: { identities: undefined },
     ways: ['identities'],
   });
@@ -93,10 +93,7 @@ export function identityUnlinked(user: StoredUser, id: string | undefined): Chan
   return merged(identitiesReleased(user, [identity]), { fields: { identities } });
 }
 
-export function identitiesReleased(
-  { id, identities = [] }: StoredUser,
-  names: readonly IdentityName[] = identities,
-): Change {
+function identitiesReleased({ id }: StoredUser, names: readonly IdentityName[]): Change {
   return { steps: names.map((name) => releasing(identityKey(name), id)) };
 }
 

@@ -3,7 +3,7 @@
  * earlier request with the key contained, and the ids and times that the entries of that request have.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { makeAuditId } from '../../audit/entry.ts';
 import { timeToLive } from '../../audit/record.ts';
 import { conditionItem, Overtaken, send, updateOnce } from '../../dynamodb/client.ts';
@@ -11,6 +11,7 @@ import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError, type FieldFault, namedError, sentenceOf } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { day, dayInMilliseconds, seconds } from '../../ground/time.ts';
+import { getItem } from '../../users/item.ts';
 import { type PostedEntry, timeFaults } from './posted-entry.ts';
 
 export interface Post {
@@ -60,7 +61,7 @@ export async function claimKey(post: Post, now: Date, random: (below: number) =>
   const oldest = new Date(now.getTime() - keyDays * dayInMilliseconds).toISOString();
   const faults = timeFaults(post.entries, now);
   if (faults.length > 0) {
-    const known = await readKey(post);
+    const known = await getItem<KeyItem>(keyOf(post));
     if (!known || known.at < oldest) throw refusal(faults);
     return { known, isNew: false };
   }
@@ -88,7 +89,7 @@ export async function claimKey(post: Post, now: Date, random: (below: number) =>
  * @throws {DomainError} STORAGE_FAULT, also when DynamoDB has deleted the item
  */
 export async function requireKey(post: Post): Promise<KeyItem> {
-  const item = await readKey(post);
+  const item = await getItem<KeyItem>(keyOf(post));
   if (!item) throw new DomainError('STORAGE_FAULT', { cause: namedError('KeyDeleted') });
   return item;
 }
@@ -144,13 +145,6 @@ const itemDays = 9;
 function refusal(faults: readonly FieldFault[]): DomainError {
   const [first] = faults as readonly [FieldFault];
   return new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
-}
-
-async function readKey(post: Post): Promise<KeyItem | undefined> {
-  const Key = keyOf(post);
-  const command = new GetCommand({ TableName: config.usersTable, Key, ConsistentRead: true });
-  const { Item } = await send(command);
-  return Item as KeyItem | undefined;
 }
 
 function keyOf({ machine, key }: Post) {

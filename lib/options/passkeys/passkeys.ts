@@ -146,10 +146,6 @@ export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? [])
   };
 }
 
-export function passkeysReleased(user: StoredUser): Change {
-  return { steps: (user.passkeys ?? []).map((passkey) => forgetting(user, passkey)) };
-}
-
 /**
  * Records that a user has logged in by a credential. A counter of 0 is not stored: it means that the authenticator does
  * not count signatures, even if another authenticator with the same passkey does.
