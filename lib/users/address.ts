@@ -97,13 +97,9 @@ const longestDomain = 2 * longest.email;
 
 /** A domain as in DNS, in punycode if it is not ASCII; undefined: there is no such domain. */
 function asciiDomain(domain: string): string | undefined {
-  if (isAscii(domain)) return domain;
+  if (/^\p{ASCII}*$/u.test(domain)) return domain;
   const isRead = domain.length <= longestDomain && !misread.test(domain);
   return (isRead && domainToASCII(domain)) || undefined;
-}
-
-function isAscii(text: string): boolean {
-  return /^\p{ASCII}*$/u.test(text);
 }
 
 /** The parts before and after the last @; the domain of a text without an @ is undefined. */

@@ -1,8 +1,9 @@
 /** The items of the users table that belong to users, and how they are read. */
 import { randomBytes } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { readItems, type Step, send } from '../dynamodb/client.ts';
+import { readItems, type Step, send, sendIf } from '../dynamodb/client.ts';
 import { itemKey } from '../dynamodb/tables.ts';
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
@@ -160,6 +161,19 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
     limits,
   );
   return Item && (unmarshall(Item) as T);
+}
+
+/**
+ * Updates an item on a condition.
+ * @param limits the limits of {@link getItems}
+ * @returns false when the condition does not hold
+ */
+export function updateIf(
+  Key: ItemKey,
+  update: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+  limits: { timeout?: number } = {},
+): Promise<boolean> {
+  return sendIf(new UpdateCommand({ TableName: config.usersTable, Key, ...update }), limits);
 }
 
 /**

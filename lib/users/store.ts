@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { send, sendIf, transact } from '../dynamodb/client.ts';
+import { send, transact } from '../dynamodb/client.ts';
 import { createdAtKey, itemKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
@@ -16,6 +16,7 @@ import {
   merged,
   newVersion,
   type StoredUser,
+  updateIf,
   userKey,
   wantedEmailKey,
 } from './item.ts';
@@ -149,15 +150,11 @@ export async function allocateIds(Key: ItemKey, attribute: string, count = 1): P
  * Raises the counter of a table that was restored from a backup, so that no new user gets an id that was already used.
  */
 export function passUserIds(last: number): Promise<boolean> {
-  return sendIf(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: itemKey('counter'),
-      UpdateExpression: 'SET last_id = :last',
-      ConditionExpression: 'attribute_not_exists(last_id) OR last_id < :last',
-      ExpressionAttributeValues: { ':last': last },
-    }),
-  );
+  return updateIf(itemKey('counter'), {
+    UpdateExpression: 'SET last_id = :last',
+    ConditionExpression: 'attribute_not_exists(last_id) OR last_id < :last',
+    ExpressionAttributeValues: { ':last': last },
+  });
 }
 
 /**

@@ -2,14 +2,11 @@
  * The machines that call the service with keys (functions/README.md, Machines), as they are stored: an item with the
  * list of all, an item for each, and an item with the day of its last use.
  */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults } from '../../ground/log.ts';
-import { config } from '../../ground/settings.ts';
 import { longestDelay } from '../../ground/time.ts';
-import { getItem, getItems, type ItemKey } from '../../users/item.ts';
+import { getItem, getItems, type ItemKey, updateIf } from '../../users/item.ts';
 import { hashOfKey, idInKey } from './key.ts';
 
 /** What a machine may do; lib/accounts/policy.ts says what each scope allows. */
@@ -78,15 +75,13 @@ export async function noteUse({ id }: Pick<Machine, 'id'>, now = new Date()): Pr
   const day = now.toISOString().slice(0, 10);
   if (noted.get(id) === day) return;
   noted.set(id, day);
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: usedKey(id),
+  const update = {
     UpdateExpression: 'SET #day = :day',
     ConditionExpression: 'attribute_not_exists(pk) OR #day < :day',
     ExpressionAttributeNames: { '#day': 'day' },
     ExpressionAttributeValues: { ':day': day },
-  });
-  const work = () => sendIf(command, { timeout: longestDelay() });
+  };
+  const work = () => updateIf(usedKey(id), update, { timeout: longestDelay() });
   const written = await loggingFaults('machine-use-not-noted', work);
   if (written === undefined) noted.delete(id);
 }

@@ -3,15 +3,12 @@
  * requests them. Also sends only one mail for each request, however often Lambda delivers the request.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { namedError } from '../../ground/errors.ts';
 import { logMailWithheld } from '../../ground/log.ts';
-import { config } from '../../ground/settings.ts';
 import { hour, longestDelay, seconds } from '../../ground/time.ts';
 import { emailKey } from '../../users/address.ts';
-import { getItem, type ItemKey } from '../../users/item.ts';
+import { getItem, type ItemKey, updateIf } from '../../users/item.ts';
 import type { MailMessage } from './hand-over.ts';
 
 export interface Claim {
@@ -138,23 +135,19 @@ function writeClaim(
   mail: Claim,
   { claim, mailed, now }: Pick<StoredMails, 'mailed'> & { claim: string | undefined; now: number },
 ): Promise<boolean> {
-  return sendIf(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: mailsKey(mail),
-      UpdateExpression:
-        'SET request_id = :request, mailed = :mailed, claim = :claim, claimed_until = :lease, expires_at = :end REMOVE sent',
-      ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
-      ExpressionAttributeValues: {
-        ':request': mail.request_id,
-        ':mailed': mailed,
-        ':claim': randomUUID(),
-        ':lease': now + lease,
-        ':end': now + hour,
-        ...(claim === undefined ? {} : { ':seen': claim }),
-      },
-    }),
-  );
+  return updateIf(mailsKey(mail), {
+    UpdateExpression:
+      'SET request_id = :request, mailed = :mailed, claim = :claim, claimed_until = :lease, expires_at = :end REMOVE sent',
+    ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
+    ExpressionAttributeValues: {
+      ':request': mail.request_id,
+      ':mailed': mailed,
+      ':claim': randomUUID(),
+      ':lease': now + lease,
+      ':end': now + hour,
+      ...(claim === undefined ? {} : { ':seen': claim }),
+    },
+  });
 }
 
 async function updateClaimed(
@@ -162,12 +155,9 @@ async function updateClaimed(
   UpdateExpression: string,
   values: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: mailsKey(mail),
+  await updateIf(mailsKey(mail), {
     UpdateExpression,
     ConditionExpression: 'request_id = :request',
     ExpressionAttributeValues: { ':request': mail.request_id, ...values },
   });
-  await sendIf(command);
 }

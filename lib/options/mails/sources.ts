@@ -2,13 +2,12 @@
  * Counts the mails that a source requests (functions/README.md, Limits of mails). Requests are counted, and not the
  * mails that are sent, so that no count reveals whether an address has an account.
  */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { longestDelay, seconds } from '../../ground/time.ts';
+import { updateIf } from '../../users/item.ts';
 
 /**
  * The number of mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by
@@ -46,13 +45,12 @@ export async function countForSource(
   const counted = isByMachine ? ['machine', `${machine_id}`] : ['address', networkOf(ip_address)];
   const quarter = Math.floor(seconds(now) / quarterOfAnHour);
   const end = (quarter + 1) * quarterOfAnHour;
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: itemKey('attempts#mail#*', ...counted, cause, quarter),
+  const key = itemKey('attempts#mail#*', ...counted, cause, quarter);
+  const update = {
     UpdateExpression: 'SET expires_at = :end ADD mails :one',
     ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
     ExpressionAttributeValues: { ':end': end, ':one': 1, ':limit': limits[cause] },
-  });
-  const work = () => sendIf(command, { timeout: longestDelay() });
+  };
+  const work = () => updateIf(key, update, { timeout: longestDelay() });
   return (await loggingFaults(notCounted, work)) === false ? end - seconds(now) : 0;
 }

@@ -2,13 +2,11 @@
  * The day on which a user was last seen (functions/README.md, Last seen), in an item of its own, so that no change of
  * the user is overtaken by a login.
  */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey, usersIndexes } from '../../dynamodb/tables.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import { dayInMilliseconds, longestDelay, parseInstant } from '../../ground/time.ts';
-import { getItem } from '../../users/item.ts';
+import { getItem, updateIf } from '../../users/item.ts';
 
 export interface Seen {
   readonly user_id: number;
@@ -34,9 +32,7 @@ export async function noteSeen(
   if (!hasSessions(config) || sessions.some(({ used }) => isOfToday(used))) return;
   const today = now.toISOString().slice(0, 10);
   const { partitionKey, sortKey } = usersIndexes.lastSeen;
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: seenKey(id),
+  const update = {
     UpdateExpression: 'SET #shard = :shard, #sort = :sort, seen_on = :day, user_id = :id',
     ConditionExpression: 'attribute_not_exists(pk) OR seen_on < :day',
     ExpressionAttributeNames: { '#shard': partitionKey.name, '#sort': sortKey.name },
@@ -46,8 +42,9 @@ export async function noteSeen(
       ':day': today,
       ':id': id,
     },
-  });
-  await loggingFaults('seen-not-noted', () => sendIf(command, { timeout: longestDelay() }));
+  };
+  const work = () => updateIf(seenKey(id), update, { timeout: longestDelay() });
+  await loggingFaults('seen-not-noted', work);
 }
 
 /** The day on which a user was last seen; null when no sign-in is recorded. */

@@ -6,8 +6,7 @@
  * logins that are not finished yet.
  */
 import { randomBytes } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { Overtaken, sendIf, updateOnce } from '../../dynamodb/client.ts';
+import { Overtaken, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
@@ -18,6 +17,7 @@ import {
   getItems,
   newVersion,
   type StoredUser,
+  updateIf,
   userKey,
 } from '../../users/item.ts';
 import { noteSeen, seenKey } from './seen.ts';
@@ -202,15 +202,11 @@ export function sessionsDeleted({ id }: StoredUser): Change {
  * @returns false when there is no such user
  */
 export function raiseSessionEpoch(id: number): Promise<boolean> {
-  return sendIf(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: userKey(id),
-      UpdateExpression: 'SET version = :version ADD session_epoch :one',
-      ConditionExpression: 'attribute_exists(pk)',
-      ExpressionAttributeValues: { ':version': newVersion(), ':one': 1 },
-    }),
-  );
+  return updateIf(userKey(id), {
+    UpdateExpression: 'SET version = :version ADD session_epoch :one',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':version': newVersion(), ':one': 1 },
+  });
 }
 
 /**
