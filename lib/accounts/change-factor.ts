@@ -34,10 +34,7 @@ import { allFactorsRemoved } from './ways-in.ts';
  * Begins an enrolment. Logins do not ask for codes before a first code has confirmed the enrolment.
  * @returns the secret, and the URI of its QR code
  */
-export async function beginEnrolment(
-  given: OwnConfirmation,
-  issuer: string,
-): Promise<{ secret: string; uri: string }> {
+export async function beginEnrolment(given: OwnConfirmation, issuer: string) {
   const { caller } = given;
   const until = seconds(new Date()) + enrolmentTime;
   const secret = makeSecret();

@@ -193,17 +193,16 @@ function conditionOf({ reading, after }: Stream) {
   return { text: ` AND #s ${bound === from ? '>=' : '<'} :a`, values: { ':a': { S: bound } } };
 }
 
-function convert(item: StoredItem, { attributes, shown = nativeOf }: Reading): Entry {
+function convert(
+  item: StoredItem,
+  { attributes, shown = (value) => value && convertToNative(value) }: Reading,
+): Entry {
   const entry: Record<string, unknown> = {};
   for (const name of attributes) {
     const value = shown(item[name], name);
     if (value !== undefined) entry[name] = value;
   }
   return entry;
-}
-
-function nativeOf(value: AttributeValue | undefined): unknown {
-  return value && convertToNative(value);
 }
 
 /** The number of entries of a page. Entries with equal keys stay in one page, unless all entries have the same key. */

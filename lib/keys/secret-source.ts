@@ -28,16 +28,13 @@ export async function readSecret(
   isPreviousRetired: (current: SecretVersion) => boolean = () => false,
 ): Promise<SecretVersions> {
   const { JWT_SECRET, JWT_SECRET_FILE, JWT_SECRET_ID } = process.env;
-  if (JWT_SECRET) return fromEnvironment(JWT_SECRET);
+  if (JWT_SECRET) {
+    const value = checked(JWT_SECRET, 'JWT_SECRET');
+    return { current: { id: 'JWT_SECRET', value, createdAt: new Date(0) } };
+  }
   if (JWT_SECRET_FILE) return fromFile(JWT_SECRET_FILE);
   if (JWT_SECRET_ID) return fromSecretsManager(JWT_SECRET_ID, known, isPreviousRetired);
   throw new ConfigError('JWT_SECRET_ID', 'is not set');
-}
-
-function fromEnvironment(value: string): SecretVersions {
-  return {
-    current: { id: 'JWT_SECRET', value: checked(value, 'JWT_SECRET'), createdAt: new Date(0) },
-  };
 }
 
 /** Bytes. RFC 7518, section 3.2: a key for HS256 must be at least as long as the output of the hash. */

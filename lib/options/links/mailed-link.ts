@@ -68,7 +68,8 @@ export async function makeLinkToken(
   { kind, user, email, sessionId, pendingId, lifetime = linkLifetime }: Link,
   now = new Date(),
 ): Promise<string> {
-  const token = makeToken(user.id);
+  // The item of the link is found by the user's id.
+  const token = `${user.id}.${randomBytes(32).toString('base64url')}`;
   const link: StoredLink & { expires_at: number } = {
     token_hash: digest(token),
     token_expires_at: seconds(now) + lifetime,
@@ -156,11 +157,6 @@ function itemOf(kind: LinkKind, id: number) {
 
 function linkKey(kind: LinkKind, id: number): ItemKey {
   return itemKey(`${kind}#*`, id);
-}
-
-/** A token: the user's id, by which the item of the link is found, and 32 random bytes. */
-function makeToken(id: number): string {
-  return `${id}.${randomBytes(32).toString('base64url')}`;
 }
 
 function digest(text: string) {

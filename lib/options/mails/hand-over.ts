@@ -78,11 +78,7 @@ export async function tryToMail(...mail: Parameters<typeof requestMail>): Promis
   }
 }
 
-export interface Recipient {
-  readonly id: number;
-  readonly email: string;
-  readonly email_verified?: boolean | undefined;
-}
+export type Recipient = Pick<StoredUser, 'id' | 'email' | 'email_verified'>;
 
 /**
  * If addresses are verified, requests the link that verifies an address for a user who has not verified it. Never

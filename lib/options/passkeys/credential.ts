@@ -79,10 +79,7 @@ export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> &
  * Verifies a credential that a browser has made for a challenge. The challenge is not used up.
  * @returns the credential, and the challenge; undefined if they are not valid
  */
-export async function verifyMade(
-  made: Made,
-  kind: NonceKind,
-): Promise<{ credential: Credential; nonce: string } | undefined> {
+export async function verifyMade(made: Made, kind: NonceKind) {
   const found = await outcomeOfLibrary(made, kind, (expected) => {
     const { clientDataJSON, attestationObject } = made.response;
     const parts = { clientDataJSON, attestationObject: unattested(attestationObject) };

@@ -4,7 +4,7 @@
  * written in one transaction.
  */
 import { randomBytes } from 'node:crypto';
-import { type Step, untilWritten, updateOnce } from '../../dynamodb/client.ts';
+import { untilWritten, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import type { PasskeySettings } from '../../ground/rules.ts';
@@ -141,7 +141,7 @@ export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? [])
   const rest = user.passkeys?.filter((each) => !removed.includes(each));
   return {
     fields: { passkeys: rest?.length ? rest : undefined },
-    steps: removed.map((passkey) => forgetting(user, passkey)),
+    steps: removed.map(({ credential_id }) => releasing(passkeyKey(credential_id), user.id)),
     ways: ['passkeys'],
   };
 }
@@ -186,10 +186,6 @@ export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Prom
     if (read?.passkeys) await writeUser(read, { fields: { passkeys: read.passkeys.map(noted) } });
   };
   await untilWritten(() => findStoredUser(user.id), note, user);
-}
-
-function forgetting({ id }: StoredUser, { credential_id }: StoredPasskey): Step {
-  return releasing(passkeyKey(credential_id), id);
 }
 
 function passkeyKey(credentialId: string) {

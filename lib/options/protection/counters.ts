@@ -167,10 +167,7 @@ export async function readCounts(counters: readonly Counter[]): Promise<readonly
  * @returns the end of the wait that this attempt starts, in ISO 8601; and the seconds of the wait that other attempts
  *   have started meanwhile, 0 if there is no wait
  */
-export async function countAttempt(
-  counters: readonly Counter[],
-  now = new Date(),
-): Promise<{ waits_until?: string; wait: number }> {
+export async function countAttempt(counters: readonly Counter[], now = new Date()) {
   const counting = counters.map((counter) =>
     loggingFaults(notCounted, () => countOne(counter, now)),
   );

@@ -177,12 +177,8 @@ function makeRecoveryCode(): string {
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;
-  while (isDigit(zero - 1)) zero -= 1;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
   return String((code - zero) % 10);
-}
-
-function isDigit(code: number): boolean {
-  return /^\p{Nd}$/u.test(String.fromCodePoint(code));
 }
 
 function isGood(user: StoredUser, proof: Proof): boolean {

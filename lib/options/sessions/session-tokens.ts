@@ -10,7 +10,7 @@ import { config, hasSessions } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { day, seconds } from '../../ground/time.ts';
 import { issueToken, type Tokens } from '../../keys/token.ts';
-import type { Change, StoredUser } from '../../users/item.ts';
+import type { StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
 import { attributeClaims } from '../attributes/attributes.ts';
 import { roleIn } from '../second-factor/state.ts';
@@ -139,10 +139,7 @@ export function endTimeOf(created: number, now: Date): number {
  * The first session of a user who registers.
  * @returns its tokens, and the change that stores it with the user
  */
-export async function prepareFirstSession(
-  user: StoredUser,
-  source: Source,
-): Promise<{ tokens: Tokens; stored: Change }> {
+export async function prepareFirstSession(user: StoredUser, source: Source) {
   if (!hasSessions(config)) return { tokens: await tokenAlone(user), stored: {} };
   const { session, tokens } = await prepare(user, source);
   return { tokens, stored: firstSessionStored(user, session) };

@@ -1,7 +1,4 @@
-import type { Facts, Part, Texts } from './en.ts';
-
-/** The parts that an admin can remove but not set. */
-const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
+import { type Facts, type Part, removable, type Texts } from './en.ts';
 
 const choosePassword = 'Neues Passwort wählen';
 const once = 'Der Link gilt nur einmal, und nur der jeweils neueste.';

@@ -34,7 +34,7 @@ export interface Texts {
 }
 
 /** The parts that an admin can remove but not set. */
-const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
+export const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
 const choosePassword = 'Choose a new password';
 const once = 'It works once, and only the newest link does.';
