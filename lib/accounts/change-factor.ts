@@ -30,10 +30,7 @@ import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { allFactorsRemoved } from './ways-in.ts';
 
-/**
- * Begins an enrolment. Logins do not ask for codes before a first code has confirmed the enrolment.
- * @returns the secret, and the URI of its QR code
- */
+/** Begins an enrolment: logins do not ask for codes before a first code has confirmed it. */
 export async function beginEnrolment(given: OwnConfirmation, issuer: string) {
   const { caller } = given;
   const until = seconds(new Date()) + enrolmentTime;
@@ -89,10 +86,7 @@ export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   return codes;
 }
 
-/**
- * Replaces the recovery codes of a user, and ends all other sessions.
- * @returns the new codes, which are not stored
- */
+/** Replaces the recovery codes of a user, which are not stored, and ends all other sessions. */
 export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const recovery_codes = recoveryHashes(given.caller.id, codes);

@@ -27,10 +27,7 @@ export interface ChangeRequest extends Confirmation {
   readonly bearer: Bearer | undefined;
 }
 
-/**
- * Changes a user, records it and notifies the user.
- * @returns the user as changed
- */
+/** Changes a user, records it and notifies the user. Returns the user as changed. */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, caller, bearer, source } = request;
   const deed = { source, action: 'UPDATE', by: caller.id, on: id } as const;

@@ -46,7 +46,6 @@ export async function requireConfirmed<C extends Confirmation>(
 
 /**
  * Requires an ID token for an identity. A wrong token counts as a failed login.
- * @returns the identity that the token vouches for
  * @param user the user who must have the identity; absent: any identity is accepted
  */
 export async function requireVouched(

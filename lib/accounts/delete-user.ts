@@ -24,8 +24,6 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 
 /**
  * Deletes a user and all ways in, and frees the address.
- * @param changes further conditions of the deletion
- * @returns the deleted user
  * @throws {Overtaken} when others have changed the user since the user was read
  */
 export async function remove(user: StoredUser, ...changes: readonly Change[]): Promise<StoredUser> {

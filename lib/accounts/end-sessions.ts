@@ -21,11 +21,7 @@ interface Ending {
   readonly source: Source;
 }
 
-/**
- * Ends the session of the request.
- * @param bearer the caller; undefined: there is no session to end, because the user was deleted or the service has no
- *   sessions
- */
+/** Ends the session of the request. There is none if the user was deleted, or without sessions. */
 export async function logOut(bearer: Bearer | undefined, ending: Ending): Promise<void> {
   await recording({ ...ending, action: 'LOGOUT' }, async () => {
     if (bearer) await endSession(bearer.id, bearer.session.id);

@@ -10,10 +10,7 @@ import { causeOf } from '../options/mails/sources.ts';
 import { requireMailable } from '../users/fields.ts';
 import { readUser } from '../users/store.ts';
 
-/**
- * Invites a user who has no way in yet.
- * @param language of the mail; undefined: MAIL_LANGUAGE
- */
+/** Invites a user who has no way in yet, by a mail whose language is MAIL_LANGUAGE by default. */
 export async function inviteUser(
   { id, by, source }: { id: number; by: number | undefined; source: Source },
   language: Language | undefined,

@@ -19,10 +19,7 @@ import { requireVouched } from './confirmation.ts';
 import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
-/**
- * Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`) to change the
- * caller.
- */
+/** Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`). */
 export async function linkIdentity(
   token: TokenAndNonce,
   given: OwnConfirmation,

@@ -71,10 +71,7 @@ export async function countersAfterPassword(
   return refusing('too_many_attempts', () => countersUnlessWaiting(source, user));
 }
 
-/**
- * Uses up the code of a user who has a second factor.
- * @returns the factor of the session that begins; undefined: the user has no second factor
- */
+/** Uses up the code of a user who has a second factor. @returns the factor of the session that begins */
 export async function useSecondFactor(
   user: StoredUser,
   code: string | undefined,

@@ -12,10 +12,7 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Role, statusesUnder } from '../users/user.ts';
 
-/**
- * The role of a caller, and whether the caller is an auditor: from the token or, where there are sessions, from the
- * stored user.
- */
+/** They come from the token or, where there are sessions, from the stored user. */
 export interface Standing {
   /** The role in force; absent: the caller has no token. */
   readonly role?: Role | undefined;
@@ -35,10 +32,7 @@ export interface Caller extends Standing {
 export interface Asking extends Standing {
   /** Whether the request is about the caller. */
   readonly isSelf: boolean;
-  /**
-   * Whether the caller may have made the user whom the request is about, which is known only once that user is
-   * read.
-   */
+  /** Whether the caller may have made the user, which is known only once the user is read. */
   readonly mayBeMaker: boolean;
 }
 

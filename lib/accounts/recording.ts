@@ -6,10 +6,7 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 
 /** The parts of an outcome that the entry and the notice need. */
 interface Notified extends Done {
-  /**
-   * The user to whose address the notice is mailed: as before the change or, if the change verifies the address, as
-   * after it.
-   */
+  /** The user as before the change or, if the change verifies the address, as after it. */
   readonly user: Recipient;
   /** The parts of the account that the notice names; none: there is no notice. */
   readonly parts: NoticeMessage['changed'];

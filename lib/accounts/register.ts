@@ -29,10 +29,7 @@ import { creationDetails, type Role } from '../users/user.ts';
 import { adminRequired } from '../users/write.ts';
 import type { Caller } from './policy.ts';
 
-/**
- * Registers a user.
- * @returns the tokens of the first session; none where the address must be verified first
- */
+/** Registers a user. There are no tokens where the address must be verified first. */
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
   const { fields: attributes } = attributesSet({}, own.attributes); // attributes
   await countRegistration(source.ip_address); // protection
@@ -163,10 +160,7 @@ function nameIn(email: string): string {
   return [...email.replace(/@.*/, '')].slice(0, 100).join('');
 }
 
-/**
- * Where responses must not reveal who has an account: records a registration of a taken address, and mails its holder.
- * @throws any other error of a registration
- */
+/** Hides that an address is taken: the registration is recorded, and the holder gets a mail. */
 async function hideTaken(error: unknown, { email }: StoredUser, source: Source): Promise<void> {
   const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
   if (!isTaken || !hidesAccounts(config)) throw error;
