@@ -38,10 +38,7 @@ export interface Contract {
   readonly whenMissing?: ErrorCode;
   /** The error if a field of the body breaks a rule, for all fields or by field; absent: FIELD_INVALID. */
   readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
-  /**
-   * Query parameters, each with a schema that converts its text; they may depend on the header Accept and on the
-   * settings.
-   */
+  /** Each has a schema that converts its text; they may depend on the header Accept and on the settings. */
   readonly query?: (accept: string | undefined, settings: ServiceValues) => v.ObjectEntries;
   /** Unknown and repeated parameters are refused; absent: they are ignored. */
   readonly refusesOtherParameters?: true;

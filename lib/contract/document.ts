@@ -53,10 +53,7 @@ const tags = [
   { name: 'Console', description: 'Users and the audit trail in a browser.' },
 ];
 
-/**
- * The document of endpoints under given settings.
- * @param server the URL under which the service is reached
- */
+/** @param server the URL under which the service is reached */
 export function buildDocument(
   endpoints: readonly Endpoint[],
   settings: ServiceValues,

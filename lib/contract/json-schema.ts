@@ -9,10 +9,7 @@ export const responseHeaders = {
   'X-Request-Id': ref('headers', 'X-Request-Id'),
 };
 
-/**
- * Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts), and leaves out the names of
- * schemas.
- */
+/** Adds the keywords of a rule (`rule` in lib/ground/validation.ts), and leaves out the names of schemas. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
