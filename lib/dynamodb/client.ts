@@ -145,10 +145,7 @@ export async function send<Input extends ServiceInputTypes, Output extends Servi
   }
 }
 
-/**
- * Sends a conditional write, as {@link send} does.
- * @returns false when the condition does not hold
- */
+/** Sends a conditional write, as {@link send} does. @returns false when the condition does not hold */
 export async function sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
   limits: { timeout?: number } = {},

@@ -31,10 +31,7 @@ export interface PageRequest extends Reading {
   readonly limit?: number | undefined;
   /** The sort key after which the page begins, which an earlier page has returned. */
   readonly after?: string | undefined;
-  /**
-   * The most entries to read, whether they are wanted or not: at least as many as there are partitions. Absent: no
-   * bound.
-   */
+  /** The most entries to read, wanted or not: at least as many as there are partitions. Absent: no bound. */
   readonly mostRead?: number;
   /** The most requests for each partition; absent: no bound. */
   readonly mostRequests?: number;
@@ -175,10 +172,7 @@ function query(stream: Stream, count: number) {
   return send(command);
 }
 
-/**
- * The condition on the sort key. DynamoDB accepts only one condition, and BETWEEN includes both ends; {@link readOn}
- * leaves out the entries that are out of range.
- */
+/** DynamoDB accepts one condition, and BETWEEN includes both ends; {@link readOn} leaves out the rest. */
 function conditionOf({ reading, after }: Stream) {
   const { from, to } = reading;
   if (after !== undefined) {
