@@ -38,10 +38,7 @@ export const attributeList = {
       : faultInAttributes(parseJson(given)) === undefined,
 } as const satisfies Rule;
 
-/**
- * Finds the first rule that a list of attributes breaks.
- * @returns a sentence that names the attribute; undefined for a list that is allowed
- */
+/** The first rule that a list of attributes breaks, as a sentence that names the attribute. */
 export function faultInAttributes(list: unknown): string | undefined {
   if (!Array.isArray(list) || !isWithin(list.length, 1, 20)) {
     return 'it must be a list of 1 to 20 objects';

@@ -88,10 +88,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Whether a text is free of the characters that separate a name from an address in mails, and an issuer from a label in
- * authenticator apps.
- */
+/** Neither mails nor authenticator apps may read a part of a name as an address or a label. */
 function isName(text: string): boolean {
   return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
 }

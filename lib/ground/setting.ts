@@ -1,9 +1,6 @@
 /** The form of a setting: the values that it may have, and how its text in an environment is read. */
 
-/**
- * The values that a setting may have. They are data, not valibot schemas: the stack, the local service and the
- * documents read them too.
- */
+/** They are data, not valibot schemas: the stack, the local service and the documents read them too. */
 export type Allowed =
   | readonly (string | number)[]
   /** A whole number within these bounds, or a single other value. */
@@ -23,10 +20,7 @@ export interface Setting {
   readonly default?: string;
   /** The names of settings that must not have their defaults unless this setting has its default. */
   readonly requires?: string | readonly string[];
-  /**
-   * Settings that this setting also requires if another setting does not have its default: the name of that other
-   * setting, and the name of the required setting.
-   */
+  /** Another setting, and the setting that this one also requires if the other does not have its default. */
   readonly requiresWith?: Readonly<Record<string, string>>;
   /**
    * Whether a stack only passes the setting on. Its value in a stack may be a reference that AWS resolves during the

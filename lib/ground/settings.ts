@@ -27,10 +27,7 @@ import {
 export const languages = ['en', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/**
- * The least number of days for which entries stay in the audit table. It is this long because sealing may fail for
- * days.
- */
+/** The fewest days for which entries stay in the audit table, because sealing may fail for days. */
 export const leastRetention = 30;
 
 /** How often something may be tried; 0 sets no limit. */

@@ -23,20 +23,14 @@ export function oneSpelling(address: string): string {
   return url ? unmapped(url.hostname.slice(1, -1)) : address;
 }
 
-/**
- * The part of the address space that one party holds: an IPv4 address, or the /64 network of an IPv6 address,
- * because each customer of a provider has 2^64 addresses.
- */
+/** An IPv4 address, or the /64 network of an IPv6 address, because each customer of a provider has one. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const prefix = groups(address).slice(0, 4);
   return `${prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/**
- * The IPv4 address that an IPv6 address contains (RFC 4291, section 2.5.5.2); any other address is returned
- * unchanged.
- */
+/** The IPv4 address that an IPv6 address contains (RFC 4291, section 2.5.5.2), if it does. */
 function unmapped(address: string): string {
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? [];
   if (!high || !low) return address;

@@ -25,10 +25,7 @@ export function patiently(limit: number): number {
   return limit * (globalThis.patience ?? 1);
 }
 
-/**
- * Milliseconds by which a slow store may delay a response that does not depend on it, for example while an attempt is
- * counted or an entry recorded.
- */
+/** Milliseconds by which a slow store may delay a response that does not depend on it. */
 export function longestDelay(): number {
   return patiently(1000);
 }

@@ -155,10 +155,7 @@ export function parseBody<Schema extends BodySchema>(
   throw new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
 }
 
-/**
- * Validates an object. Its faults are in the order of the schema. For a required field without a value, only the fault
- * that it is missing is reported.
- */
+/** Faults are in the order of the schema. A required field without a value is only reported as missing. */
 export function validateObject<Schema extends BodySchema>(
   schema: Schema,
   body: Fields,
@@ -175,10 +172,7 @@ export function validateObject<Schema extends BodySchema>(
   return { faults: [...ofWhole, ...ofFields] };
 }
 
-/**
- * Validates a value by a schema.
- * @returns the value in the schema's form, or all faults of the value
- */
+/** Validates a value by a schema. */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
@@ -187,10 +181,7 @@ export function validate<Schema extends v.GenericSchema>(
   return success ? { output } : { faults: issues.map(toFault) };
 }
 
-/**
- * White space, and characters that show nothing. U+2800 is the blank pattern of Braille, which Unicode does not count
- * as white space.
- */
+/** White space, and characters that show nothing. Unicode does not count the blank of Braille, U+2800, as space. */
 const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
