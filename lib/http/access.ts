@@ -31,10 +31,7 @@ import {
 
 type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], PublicOperation> };
 
-/**
- * An endpoint for callers with a token.
- * @param first throws to refuse a request of a caller who is allowed, or changes it, before its body is read
- */
+/** @param first throws to refuse a request of a caller who is allowed, or changes it, before its body is read */
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
@@ -78,19 +75,13 @@ export function callerOf({ claims, machine }: Pick<SharedRequest, 'claims' | 'ma
   return machine ? { scopes: machine.scopes } : { ...claims };
 }
 
-/**
- * The caller as stored, for endpoints that exist only where there are sessions.
- * @throws {DomainError} TOKEN_INVALID
- */
+/** The caller as stored, where there are sessions. @throws {DomainError} TOKEN_INVALID */
 export function requireBearer({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) {
   if (!bearer) throw new DomainError('TOKEN_INVALID');
   return bearer;
 }
 
-/**
- * A request of callers about themselves, for endpoints that exist only where there are sessions.
- * @throws {DomainError} TOKEN_INVALID
- */
+/** A request of callers about themselves, where there are sessions. @throws {DomainError} TOKEN_INVALID */
 export function ownRequest<Body extends object>(
   request: AuthenticatedRequest & { readonly body: Body },
 ) {
@@ -124,11 +115,7 @@ function recognise(): Middleware {
   return { before: recogniseBefore };
 }
 
-/**
- * Where there are sessions, the claims contain the standing of the stored user.
- * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, and the errors of {@link verifyToken} when no secret
- *   can be read
- */
+/** Where there are sessions, the claims contain the standing of the stored user. */
 async function userOf(
   event: IncomingEvent,
   { evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>,
@@ -149,10 +136,7 @@ function authenticate(contract: Contract): Middleware {
   return { before: authenticateBefore };
 }
 
-/**
- * The machine that calls, by a key in place of a token, whose use is noted; undefined for all other callers.
- * @throws {DomainError} NO_TOKEN, TOKEN_INVALID
- */
+/** The machine that calls, by a key in place of a token, whose use is noted. */
 async function machineOf(
   event: IncomingEvent,
 ): Promise<Pick<IncomingEvent, 'machine' | 'noting'> | undefined> {

@@ -4,10 +4,7 @@ import { invalidParameter } from '../ground/errors.ts';
 import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import type { ApiRequest } from './request.ts';
 
-/**
- * @param scope names the list and its filters; a cursor of another scope is refused
- * @throws the errors of {@link decodeCursor}
- */
+/** @param scope names the list and its filters; a cursor of another scope is refused */
 export async function pageOf(
   { limit = maxLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
   scope: string,
@@ -20,8 +17,7 @@ export async function pageOf(
 
 /**
  * The position that a cursor holds.
- * @throws {DomainError} PARAMETER_INVALID for a cursor that was not issued for this list; and the errors of {@link
- *   signingKeys}
+ * @throws {DomainError} PARAMETER_INVALID for a cursor that was not issued for this list
  */
 export async function decodeCursor(scope: string, cursor: string): Promise<string> {
   const position = Buffer.from(cursor.replace(/\..*/s, ''), 'base64url').toString();
@@ -35,7 +31,6 @@ export async function decodeCursor(scope: string, cursor: string): Promise<strin
 /**
  * The Link header (RFC 8288) with the URL of the next page; no header when nothing remains.
  * @param next the sort key of the last entry of this page
- * @throws the errors of {@link encodeCursor}
  */
 export async function nextPageLink(
   { rawPath, rawQueryString }: ApiRequest,
@@ -66,10 +61,7 @@ function isSame(one: string, other: string): boolean {
   return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
 }
 
-/**
- * The signed text begins with this purpose, so that a signature that was made for another purpose is not valid for a
- * cursor.
- */
+/** The purpose is signed too, so that no signature for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';
 
 function makeCursor({ keyObject }: SigningKey, scope: string, position: string): string {

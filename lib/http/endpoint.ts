@@ -19,10 +19,7 @@ import type {
 } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
-/**
- * An endpoint for anyone whose requests are neither counted nor recorded.
- * @param first is called before the body is read, and refuses a request by an error
- */
+/** @param first is called before the body is read, and refuses a request by an error */
 export function publicEndpoint<const C extends Contract & Uncounted & { readonly may: 'public' }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,

@@ -39,18 +39,12 @@ export function revalidated(
   };
 }
 
-/**
- * The names of the files of a page.
- * @param page the folder of its files in STATIC_FILES
- */
+/** The names of the files of a page, from its folder in STATIC_FILES. */
 export function fileNames(page: string): FileNames {
   return JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
 }
 
-/**
- * The content codings of the stored files, with the suffixes of their names; the coding that makes smaller files is
- * first.
- */
+/** The content codings of the stored files, and the suffixes of their names; the smaller files come first. */
 const codings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -63,10 +57,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/**
- * The response to a request for `{file}`, in a content coding that the client accepts.
- * @throws {DomainError} FILE_NOT_FOUND
- */
+/** The response to a request for `{file}`. @throws {DomainError} FILE_NOT_FOUND */
 export function serveFile(
   { headers, pathParameters }: ApiRequest,
   page: string,

@@ -81,10 +81,7 @@ export type RequestTo<C extends Contract> = RequestBy<C['may']> &
 export interface ApiResponse {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /**
-   * Serialised as JSON; text of another content type, and bytes, are sent as they are. Absent: no
-   * body.
-   */
+  /** Serialised as JSON; text of another content type, and bytes, are sent as they are. */
   readonly body?: unknown;
   readonly contentType?: string;
 }
@@ -129,10 +126,7 @@ export function preferredLanguage<T extends string>(
     .flatMap(({ type }) => offer.find((each) => each === type.replace(/-.*/, '')) ?? [])[0];
 }
 
-/**
- * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and does not refuse
- * the value by a quality of 0.
- */
+/** Whether a header such as Accept names a value itself, not by a wildcard, and with a quality above 0. */
 export function accepts(header: string | undefined, value: string): boolean {
   return rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
 }

@@ -66,10 +66,7 @@ const problemType = 'application/problem+json';
 
 type FaultName = Readonly<Partial<Record<FaultField, string>>>;
 
-/**
- * Turns an error into an HTTP error by the table in lib/ground/errors.ts, and logs faults (but not
- * refusals, whose cause is the caller's input).
- */
+/** Turns an error into an HTTP error, and logs faults, but not refusals, whose cause is the caller's input. */
 export function mapErrors({
   storageFault = ['Internal server error', 'err'],
 }: {
