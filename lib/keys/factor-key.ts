@@ -17,10 +17,7 @@ export function encryptSecret(userId: number, secret: string): Promise<string> {
   });
 }
 
-/**
- * Decrypts a secret that {@link encryptSecret} has encrypted for the same user.
- * @throws {DomainError} STORAGE_FAULT when the key cannot be used
- */
+/** Decrypts a secret that {@link encryptSecret} has encrypted for the same user. */
 export function decryptSecret(userId: number, stored: string): Promise<string> {
   return orStorageFault(async () => {
     if (config.secondFactorLocalKey) {

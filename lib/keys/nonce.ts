@@ -48,10 +48,7 @@ export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Ch
   return { steps: [[{ Put: putOf(nonce, '', now) }, error]] };
 }
 
-/**
- * Uses up a nonce. If a response is lost, the next attempt recognises the write by the item that it has stored.
- * @param used thrown when another request has used it
- */
+/** Uses up a nonce. A write whose response is lost is recognised. @param used thrown when another request used it */
 export async function useNonce(nonce: string, used: Error, now = new Date()): Promise<void> {
   const use = randomBytes(12).toString('base64url');
   const put = putOf(nonce, use, now);

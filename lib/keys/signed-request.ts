@@ -70,9 +70,7 @@ interface SecretValue {
 
 /**
  * Reads a secret from Secrets Manager, whose URL is SECRETS_URL.
- * @param SecretId its name or ARN
  * @param VersionStage the stage of the wanted version, which must be the stage that permissions name
- * @throws as {@link call}
  */
 export async function readSecretValue(
   SecretId: string,
