@@ -40,10 +40,7 @@ export async function createMachine(
   return made;
 }
 
-/**
- * Changes a machine for a caller, who must be stored as an admin.
- * @returns the machine as changed
- */
+/** Changes a machine for a caller, who must be stored as an admin. Returns the machine as changed. */
 export async function changeMachine(
   id: number,
   changes: Partial<MachineFields>,

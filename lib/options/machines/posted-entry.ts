@@ -15,10 +15,7 @@ const maxDetails = 2048;
 
 const resourceForm = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$/;
 
-/**
- * The entries of a body. Faults name the entry, as `entries/3/resource`.
- * @param given the field of the body, whatever it is
- */
+/** The entries of a body, whatever it is. Faults name the entry, as `entries/3/resource`. */
 // @__NO_SIDE_EFFECTS__
 export function postedEntries(given: unknown) {
   // Of too many entries none is checked, because a response has no room for all their faults.

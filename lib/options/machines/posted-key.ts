@@ -84,10 +84,7 @@ export async function claimKey(post: Post, now: Date, random: (below: number) =>
   }
 }
 
-/**
- * The item of a key that was written.
- * @throws {DomainError} STORAGE_FAULT, also when DynamoDB has deleted the item
- */
+/** The item of a key that was written. It fails also when DynamoDB has deleted the item. */
 export async function requireKey(post: Post): Promise<KeyItem> {
   const item = await getItem<KeyItem>(keyOf(post));
   if (!item) throw new DomainError('STORAGE_FAULT', { cause: namedError('KeyDeleted') });
@@ -96,7 +93,6 @@ export async function requireKey(post: Post): Promise<KeyItem> {
 
 /**
  * Gives the entries at some places new ids and the present time.
- * @returns the item as it is then stored
  * @throws {Overtaken} when another request has changed the item
  */
 export async function moveToNow(

@@ -15,7 +15,6 @@ export function allocateMachineId(): Promise<number> {
 
 /**
  * Stores a new machine, and its id in the list of all, whose size is the limit.
- * @param changes further conditions of the same transaction
  * @throws {DomainError} the error of a condition that does not hold, MACHINES_LIMITED
  */
 export async function insertMachine(

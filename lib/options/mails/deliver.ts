@@ -121,10 +121,7 @@ function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: Rese
   return byAdmin && asked_by !== user.id ? 'resetByAdmin' : 'reset';
 }
 
-/**
- * Mails a link that verifies an address. Only the use of the link is recorded, because it has no effect without the
- * password.
- */
+/** Only the use of the link is recorded, because it has no effect without the password. */
 async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);

@@ -55,10 +55,7 @@ export async function claimMail(
   throw namedError('MailUnderWay');
 }
 
-/**
- * Reads when an address may get the next mail of a kind that anybody may request.
- * @returns the seconds until then; 0: the mail can be sent now
- */
+/** The seconds until an address may get the next mail of a kind that anybody may request. */
 export async function waitForAddress(
   mail: Pick<Claim, 'kind' | 'email'>,
   now = new Date(),

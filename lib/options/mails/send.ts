@@ -45,11 +45,7 @@ export interface OutgoingMail extends Mail {
 
 let transport = bySes;
 
-/**
- * The mail with the link by which a user sets a password.
- * @param text the name of the text, which depends on why the user gets the mail
- * @param email the address of the account
- */
+/** @param text the name of the text, which depends on why the user gets the mail */
 export function resetMail(
   message: ResetMessage,
   text: 'reset' | 'resetByAdmin' | 'taken' | 'invitation',

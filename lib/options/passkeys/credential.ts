@@ -31,18 +31,12 @@ export function forAdding({ id, session }: Bearer): NonceKind {
   return { purpose: `passkey:${id}:${session.id}`, lifetime };
 }
 
-/**
- * The options of a login, for a browser's `parseRequestOptionsFromJSON`. They name no credential: the browser
- * offers the passkeys that it knows.
- */
+/** For `parseRequestOptionsFromJSON`. No credential is named: the browser offers the passkeys that it knows. */
 export async function loginOptions() {
   return { ...(await commonOptions(forLogin)), rpId: relyingParty().rpId, userVerification };
 }
 
-/**
- * The options that make a passkey, for a browser's `parseCreationOptionsFromJSON`.
- * @param handle the name under which authenticators keep the passkeys of the user
- */
+/** For `parseCreationOptionsFromJSON`. @param handle the name under which authenticators keep the passkeys */
 export async function creationOptions(caller: Bearer, handle: string, product: string) {
   const { email, name } = caller;
   return {
@@ -140,10 +134,7 @@ interface Expected {
   readonly expectedRPID: string;
 }
 
-/**
- * The result of the library, and the signed nonce; undefined if the response is not valid, or if it was signed in a
- * frame of another origin, which the library would allow.
- */
+/** A response is not valid if it was signed in a frame of another origin, which the library would allow. */
 async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   { response: { clientDataJSON } }: Made | Used,
   kind: NonceKind,
@@ -168,10 +159,7 @@ async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
 /** The bytes of the longest attestation object that is decoded: the certificates of Windows take 6,000 bytes. */
 const maxAttestation = 16 * 1024;
 
-/**
- * An attestation object without its statement. The service requests no statement, but some browsers send one anyway,
- * and the service would not trust it.
- */
+/** The statement is left out: some browsers send one, though none is requested, and it would not be trusted. */
 function unattested(attestationObject: string): string {
   const bytes = Buffer.from(attestationObject, 'base64url');
   if (bytes.length > maxAttestation) throw new Error('The attestation object is too long');

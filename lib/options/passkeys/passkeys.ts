@@ -47,10 +47,7 @@ export function relyingParty(): PasskeySettings {
   return JSON.parse(config.passkeys);
 }
 
-/**
- * The domain of a passkey. A passkey that version 1.0.0 stored counts as a passkey of the domain in force, until a
- * login stores its domain.
- */
+/** A passkey that version 1.0.0 stored is of the domain in force, until a login stores its domain. */
 export function domainOf({ rp_id = relyingParty().rpId }: StoredPasskey): string {
   return rp_id;
 }
@@ -174,10 +171,7 @@ export function noteLogin(
   return updateOnce(update, (item) => item.last_used_at === last_used_at);
 }
 
-/**
- * Stores the domain in force as the domain of a passkey that version 1.0.0 stored; a login has just proved that this is
- * its domain.
- */
+/** Stores the domain of a passkey that version 1.0.0 stored: a login has just proved that it is the one in force. */
 export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Promise<void> {
   if (passkey.rp_id !== undefined) return;
   const { rpId: rp_id } = relyingParty();

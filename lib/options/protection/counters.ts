@@ -180,10 +180,7 @@ export async function countAttempt(counters: readonly Counter[], now = new Date(
 /** Seconds within which attempts are added up. */
 const window = 15 * 60;
 
-/**
- * Seconds to wait when the limit is reached for the first time. The wait is doubled each further time, up to the
- * longest wait.
- */
+/** Seconds of the first wait. Each further wait is twice as long, up to the longest wait. */
 const firstWait = 30;
 const longestWait = 15 * 60;
 
@@ -197,10 +194,7 @@ export function countAfter(count: Count | undefined, limit: number, now: number)
   return { attempts, waits_until, expires_at: waits_until + window };
 }
 
-/**
- * Counts a registration if registrations are limited; by default they are not.
- * @throws {DomainError} TOO_MANY_ATTEMPTS
- */
+/** By default registrations are not limited. @throws {DomainError} TOO_MANY_ATTEMPTS */
 export async function countRegistration(sourceIp: string, now?: Date): Promise<void> {
   const limit = config.registrationsPerAddress;
   if (limit === 0) return;
@@ -233,10 +227,7 @@ async function countUnderLimit(counters: readonly Counter[], now?: Date): Promis
   requireNoWait(wait);
 }
 
-/**
- * The counter of an account's failed logins; undefined if nobody can have the address, or if the signing secret cannot
- * be read.
- */
+/** Undefined if nobody can have the address, or if the signing secret cannot be read. */
 async function findAccountCounter(email: string): Promise<Counter | undefined> {
   if (email === nobodysEmail) return undefined;
   return loggingFaults(notCounted, () => accountCounter(email));
@@ -261,10 +252,7 @@ async function accountCounter(email: string): Promise<Counter> {
   return { ...key, limit: config.loginFailuresPerAccount, ofAccount: true };
 }
 
-/**
- * The counter of a user. It does not depend on the address, because a change of the address must not allow further
- * guesses at a code.
- */
+/** The key does not have the address, because a change of the address must not allow further guesses at a code. */
 function userCounter({ id }: StoredUser): Counter {
   return {
     ...itemKey('attempts#login#*', 'user', id),

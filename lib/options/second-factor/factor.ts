@@ -63,7 +63,6 @@ export function recoveryHash(userId: number, letters: string): string {
 
 /**
  * Checks a code of a user, but does not use it up.
- * @returns undefined for a wrong or used code, and if the user has no second factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
 export async function checkCode(user: StoredUser, text: string): Promise<Proof | undefined> {
@@ -80,12 +79,7 @@ export async function checkCode(user: StoredUser, text: string): Promise<Proof |
   return isGood(user, proof) ? proof : undefined;
 }
 
-/**
- * The time step of a code of an app.
- * @param secret the secret, encrypted
- * @returns undefined for a wrong code
- * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
- */
+/** The time step of a code of an app. @param secret the secret, encrypted */
 export async function stepOfCode(userId: number, secret: string, text: string, now: Date) {
   const code = readCode(text);
   if (code.kind !== 'app') return undefined;
@@ -124,10 +118,7 @@ const period = 30;
 /** Steps by which the clocks of app and service may differ, in either direction. */
 const window = 1;
 
-/**
- * The time step for which an app shows a code: the present step, or the step before or after it.
- * @returns undefined for a code of any other step
- */
+/** The present step, or the step before or after it; undefined for a code of any other step. */
 export function stepOf(secret: string, digits: string, now: Date): number | undefined {
   const timestamp = now.getTime();
   const delta = totp(secret).validate({ token: digits, timestamp, window });
@@ -170,10 +161,7 @@ function makeRecoveryCode(): string {
   return letters.join('').replaceAll(/(.{4})(?=.)/g, '$1-');
 }
 
-/**
- * The ASCII digit for a decimal digit of any script. In Unicode, decimal digits are in groups of ten, from zero to
- * nine.
- */
+/** In Unicode, the decimal digits of a script are in groups of ten, from zero to nine. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;

@@ -1,7 +1,4 @@
-/**
- * Reads and changes the second factor in the fields of a user's item and of a session (functions/README.md, Second
- * factor).
- */
+/** The second factor in the fields of a user's item and of a session (functions/README.md, Second factor). */
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
@@ -47,10 +44,7 @@ export function roleIn(user: StoredUser, session: FactorFields): Role {
   return lacksFactorIn(user, session) ? 'user' : user.role;
 }
 
-/**
- * Whether a session lacks the second factor that admins and auditors need. In such a session, the user has the rights
- * of neither an admin nor an auditor.
- */
+/** Without the second factor that they need, admins and auditors have the rights of neither. */
 export function lacksFactorIn(user: StoredUser, session: FactorFields): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
 }

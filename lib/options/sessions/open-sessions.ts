@@ -1,10 +1,7 @@
 import { DomainError } from '../../ground/errors.ts';
 import { findSessions, openSessions, type Session } from './sessions.ts';
 
-/**
- * The sessions of a user as a response shows them, newest first.
- * @param current the session of the request
- */
+/** The sessions of a user as a response shows them, newest first. @param current the session of the request */
 export async function listSessions(id: number, current: Session) {
   return (await readOpenSessions(id))
     .toSorted((a, b) => b.created - a.created)

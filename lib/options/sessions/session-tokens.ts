@@ -122,12 +122,7 @@ export function firstRefreshToken(
   return { refreshToken, refresh: { key, newest: hashOf(secret), pair: 0, oldest: 0 } };
 }
 
-/**
- * The time at which a session ends by itself: SESSION_DAYS after it began, or SESSION_IDLE_DAYS after
- * its last refresh.
- * @param created milliseconds since 1970
- * @returns seconds since 1970
- */
+/** The end of a session in seconds since 1970. @param created milliseconds since 1970 */
 export function endTimeOf(created: number, now: Date): number {
   return Math.min(
     seconds(now) + config.sessionIdleDays * day,
@@ -135,10 +130,7 @@ export function endTimeOf(created: number, now: Date): number {
   );
 }
 
-/**
- * The first session of a user who registers.
- * @returns its tokens, and the change that stores it with the user
- */
+/** The tokens of the first session of a user who registers, and the change that stores it with the user. */
 export async function prepareFirstSession(user: StoredUser, source: Source) {
   if (!hasSessions(config)) return { tokens: await tokenAlone(user), stored: {} };
   const { session, tokens } = await prepare(user, source);

@@ -87,10 +87,7 @@ export function openSessions({ user, sessions }: WithSessions, now: Date): reado
   return sessions.filter((session) => session.until > seconds(now) && !isEnded(user, session));
 }
 
-/**
- * Reads a user and the user's sessions in one request.
- * @returns undefined when the user is not stored
- */
+/** Reads a user and the user's sessions in one request; undefined when the user is not stored. */
 export async function findSessions(id: number): Promise<WithSessions | undefined> {
   const [user, item] = await getItems([userKey(id), sessionsKey(id)]);
   return user && withSessions(user as StoredUser, item);
@@ -209,10 +206,7 @@ export function raiseSessionEpoch(id: number): Promise<boolean> {
   });
 }
 
-/**
- * Ends one session without reading it.
- * @returns false when another request has already ended the session
- */
+/** Ends one session without reading it. @returns false when another request has already ended it */
 export function endSession(userId: number, id: string): Promise<boolean> {
   const update = {
     TableName: config.usersTable,
@@ -229,10 +223,7 @@ function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
   return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
 }
 
-/**
- * The value of `kept_session`. It contains the epoch, so that the next time all sessions are ended, the kept session
- * ends too.
- */
+/** The mark has the epoch, so that the next time all sessions are ended, the kept session ends too. */
 function keptMark(epoch: number, id: string): string {
   return `${epoch}.${id}`;
 }
@@ -240,10 +231,7 @@ function keptMark(epoch: number, id: string): string {
 /** The most bytes of a user's sessions (about 50 sessions), which each request reads. */
 const maxBytes = 24_000;
 
-/**
- * The sessions to remove from the item: ended sessions and, if the item is too large, the sessions that were not used
- * for the longest time.
- */
+/** These are ended sessions and, if the item is too large, the sessions that were not used for the longest time. */
 function outdated(read: WithSessions, fresh: Session, now: Date): readonly Session[] {
   let bytes = sizeOf(fresh);
   const newestFirst = openSessions(read, now).toSorted((a, b) => b.used - a.used);

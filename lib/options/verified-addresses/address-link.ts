@@ -87,10 +87,7 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
   );
 }
 
-/**
- * The change that replaces a user's address at once. Links that were mailed to the former address become void, because
- * the user may later take that address again.
- */
+/** Links that were mailed to the former address become void: the user may later take that address again. */
 export function addressMoved(user: StoredUser, email: string): Change {
   if (!isOtherAddress(user, email)) return {};
   return merged(
