@@ -1,7 +1,4 @@
-/**
- * Which addresses count as the same, which addresses users may have, and to which addresses mail can be sent
- * (functions/README.md, Input).
- */
+/** Which addresses count as the same, are allowed, and can get mail (functions/README.md, Input). */
 import { domainToASCII } from 'node:url';
 import { config } from '../ground/settings.ts';
 import { longest } from './user.ts';
@@ -89,10 +86,7 @@ function capitals(text: string): string {
  */
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
-/**
- * The most UTF-16 code units of a domain, because the time to convert a text to punycode is in proportion to the square
- * of its length.
- */
+/** The most UTF-16 code units: the time to convert a text to punycode grows with the square of its length. */
 const longestDomain = 2 * longest.email;
 
 /** A domain as in DNS, in punycode if it is not ASCII; undefined: there is no such domain. */
@@ -108,10 +102,7 @@ function partsOf(text: string): { readonly local: string; readonly domain: strin
   return { local, domain };
 }
 
-/**
- * The {@link capitals} of a text, converted to small letters. A sigma gets the same form in the middle and at the end
- * of a word.
- */
+/** {@link capitals} as small letters. A sigma gets the same form in the middle and at the end of a word. */
 function folded(text: string): string {
   return capitals(text.normalize()).toLowerCase().replaceAll('ς', 'σ').normalize();
 }

@@ -90,18 +90,12 @@ export interface NewUser {
 
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
 
-/**
- * Requires a user's new address to follow the rule of {@link newEmail}.
- * @throws {DomainError} FIELD_INVALID
- */
+/** Requires the rule of {@link newEmail}. @throws {DomainError} FIELD_INVALID */
 export function requireVerifiable(email: string): void {
   if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
 }
 
-/**
- * Requires an address to which the service can send mail, even if addresses are not verified.
- * @throws {DomainError} FIELD_INVALID
- */
+/** Requires an address that can get mail, even if addresses are not verified. @throws {DomainError} FIELD_INVALID */
 export function requireMailable(email: string): void {
   if (mailedAs(email) === undefined) throw invalidField('email', verifiableRule);
 }

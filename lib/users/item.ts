@@ -48,10 +48,7 @@ export type StoredUser = User & {
    * another address, and when the user becomes an admin or gets a second factor, an identity or a passkey.
    */
   readonly made_by?: number | undefined;
-  /**
-   * How often the user was suspended since 1.1.0: each suspension voids the links that were mailed before.
-   * Absent: never.
-   */
+  /** How often the user was suspended since 1.1.0: each suspension voids the links that were mailed before. */
   readonly suspensions?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
   readonly factor_secret?: string | undefined;
@@ -115,10 +112,7 @@ export function userKey(id: number) {
 /** The most bytes that DynamoDB allows for a partition key. */
 const maxKey = 2048;
 
-/**
- * The key under which an email item is looked up. If a text cannot be a key, this is the key of the empty address,
- * which no user has.
- */
+/** If a text cannot be a key, this is the key of the empty address, which no user has. */
 export function wantedEmailKey(email: string) {
   const key = emailItemKey(email);
   return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
@@ -144,10 +138,7 @@ export async function getItems<T = ReturnType<typeof unmarshall>>(
   return keys.map(({ pk }) => byKey.get(pk) as T | undefined);
 }
 
-/**
- * Reads one item as last written.
- * @param limits the limits of {@link getItems}
- */
+/** Reads one item as last written, as {@link getItems} does. */
 export async function getItem<T = Readonly<Record<string, unknown>>>(
   key: ItemKey,
   limits: { timeout?: number } = {},
@@ -163,11 +154,7 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
   return Item && (unmarshall(Item) as T);
 }
 
-/**
- * Updates an item on a condition.
- * @param limits the limits of {@link getItems}
- * @returns false when the condition does not hold
- */
+/** Updates an item on a condition. @returns false when the condition does not hold */
 export function updateIf(
   Key: ItemKey,
   update: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
@@ -176,10 +163,7 @@ export function updateIf(
   return sendIf(new UpdateCommand({ TableName: config.usersTable, Key, ...update }), limits);
 }
 
-/**
- * The step that stores an item to ensure that, for example, an address belongs to only one user.
- * @param error thrown when it already belongs to a user
- */
+/** Stores an item that belongs to only one user. @param error thrown when it belongs to a user already */
 export function claiming(Item: ItemKey & { readonly user_id: number }, error: ErrorCode): Step {
   const condition = 'attribute_not_exists(pk)';
   return [{ Put: { TableName: config.usersTable, Item, ConditionExpression: condition } }, error];

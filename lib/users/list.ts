@@ -67,10 +67,7 @@ export function requireListable({
   }
 }
 
-/**
- * The users of a page, with all their data, as last written, but without users who were deleted meanwhile.
- * @param users at most {@link mostWhole}
- */
+/** The users of a page as last written, without deleted users. @param users at most {@link mostWhole} */
 export async function storedUsersOf(users: readonly ListedUser[]): Promise<readonly StoredUser[]> {
   const items = await getItems(users.map(({ id }) => userKey(id)));
   return items.filter((item) => item !== undefined) as unknown as readonly StoredUser[];
@@ -85,10 +82,7 @@ export function isListed(
   return isWanted && (matching(others)?.(user) ?? true);
 }
 
-/**
- * Makes a function that says whether a user meets the conditions that no index has, so that the list must be walked.
- * @returns undefined where there is no such condition
- */
+/** Undefined if an index has all conditions; otherwise the list must be walked. */
 export function matching({
   search,
   status,

@@ -23,10 +23,7 @@ import {
 import { hashPassword } from './password.ts';
 import { type Role, unmatchableHash } from './user.ts';
 
-/**
- * Stores a new user together with the item that keeps the user's address unique.
- * @param changes further fields, and further writes and conditions of the same transaction
- */
+/** Stores a new user together with the item that keeps the user's address unique. */
 export async function insertUser(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
   const { fields, steps: required } = merged(...changes);
   const put = (Item: Readonly<Record<string, unknown>>) => ({
@@ -67,11 +64,7 @@ export function userItem(user: StoredUser) {
   };
 }
 
-/**
- * The user with an id, who must exist.
- * @param caller the caller, if already read for this request; then the caller is not read again
- * @throws {DomainError} USER_NOT_FOUND
- */
+/** The user with an id. A caller who is already read is not read again. @throws {DomainError} USER_NOT_FOUND */
 export async function readUser(id: number, caller?: StoredUser): Promise<StoredUser> {
   const user = caller?.id === id ? caller : await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
@@ -88,10 +81,7 @@ export async function findUserByEmail(email: string): Promise<StoredUser | undef
   return findHolder(email, await getItem(wantedEmailKey(email)));
 }
 
-/**
- * The user who holds an email address in any spelling, or undefined.
- * @param emailItem the email item of the address, if there is one
- */
+/** The user who holds an address in any spelling. @param emailItem the email item of the address, if there is one */
 export async function findHolder(
   email: string,
   emailItem: { readonly user_id?: number } | undefined,

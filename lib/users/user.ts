@@ -110,10 +110,7 @@ export function deletionDetails({ name, email, role }: Recorded): object | undef
   return isFull() ? { name, email, role } : undefined;
 }
 
-/**
- * The details of a change of a user: the names of the fields, and the old and new values of those fields whose values
- * entries hold.
- */
+/** They name the fields, and have the old and new values of those fields whose values entries hold. */
 export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   const always = ['role', 'auditor'] as const;
   const recorded = isFull() ? (['name', 'email', ...always] as const) : always;

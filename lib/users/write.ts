@@ -33,10 +33,7 @@ export function rewriteUser<T>(
   return untilWritten(() => readUser(id), change, known);
 }
 
-/**
- * The condition that a user is an admin, and not suspended, at the instant of the write.
- * @param id undefined, of a machine: the condition does not hold
- */
+/** The user must be an admin, and not suspended, at the instant of the write. A machine, without an id, is not. */
 export function adminRequired(id: number | undefined, error: ErrorCode = 'FORBIDDEN'): Change {
   const check = {
     TableName: config.usersTable,
@@ -67,8 +64,7 @@ export function emailReleased({ id, email }: StoredUser): Change {
 }
 
 /**
- * Writes changes of a user, on the condition that nobody has changed the user since the user was read.
- * @returns the user as changed
+ * Writes changes on the condition that nobody has changed the user since the user was read.
  * @throws {Overtaken} when others have changed the user
  */
 export async function writeUser(
