@@ -30,7 +30,10 @@ import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { allFactorsRemoved } from './ways-in.ts';
 
-/** Begins an enrolment: logins do not ask for codes before a first code has confirmed it. */
+/**
+ * Begins an enrolment: logins do not ask for codes before a first code has confirmed it.
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the confirmation throws
+ */
 export async function beginEnrolment(given: OwnConfirmation, issuer: string) {
   const { caller } = given;
   const until = seconds(new Date()) + enrolmentTime;
@@ -58,6 +61,8 @@ interface FirstCode extends OwnConfirmation {
  * Confirms an enrolment by its first code. Ends all other sessions of the user, and the permission of the maker
  * (`made_by`) to change the user. The session of the request has a second factor from then on.
  * @returns the recovery codes, which are not stored
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
+ *   TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
 export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   const { caller, source, code } = given;
@@ -86,7 +91,10 @@ export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   return codes;
 }
 
-/** Replaces the recovery codes of a user, which are not stored, and ends all other sessions. */
+/**
+ * Replaces the recovery codes of a user, which are not stored, and ends all other sessions.
+ * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, STORAGE_FAULT, and what the confirmation throws
+ */
 export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const recovery_codes = recoveryHashes(given.caller.id, codes);
@@ -94,7 +102,10 @@ export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string
   return codes;
 }
 
-/** Removes the second factor of the user, and ends all other sessions. */
+/**
+ * Removes the second factor of the user, and ends all other sessions.
+ * @throws {DomainError} the same as {@link renewRecoveryCodes}
+ */
 export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
   return changeFactor(given, codeFactorRemoved, removalDetails);
 }
@@ -102,6 +113,7 @@ export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
 /**
  * Removes the second factor and all passkeys of a user, for an admin whose session has a second factor. Ends all
  * sessions of the user.
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
   if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');

@@ -27,7 +27,11 @@ import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Own, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
-/** The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle. */
+/**
+ * The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle.
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and what the
+ *   confirmation throws
+ */
 export async function beginPasskey(given: OwnConfirmation, product: string) {
   const { caller } = given;
   requireRoom(caller, caller);
@@ -45,6 +49,8 @@ export async function beginPasskey(given: OwnConfirmation, product: string) {
  * Adds a passkey that a browser has made by the options of {@link beginPasskey}. Ends all other sessions, and the
  * permission of the maker (`made_by`) to change the caller.
  * @returns the passkey as responses show it
+ * @throws {DomainError} PASSKEY_INVALID, SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS,
+ *   PASSKEY_REGISTERED, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function addPasskey(own: Own & { credential: Made; name?: string | undefined }) {
   const { caller, name = 'Passkey' } = own;
@@ -67,7 +73,10 @@ export async function addPasskey(own: Own & { credential: Made; name?: string | 
   return shownPasskey(passkey, credential);
 }
 
-/** Gives a passkey of a caller another name. */
+/**
+ * Gives a passkey of a caller another name.
+ * @throws {DomainError} PASSKEY_NOT_FOUND, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
+ */
 export async function renamePasskey(
   id: string | undefined,
   own: Own & { name: string },
@@ -84,7 +93,10 @@ export async function renamePasskey(
   return recordingOwn(own, details, [], () => rewriteCaller(caller, rename));
 }
 
-/** Removes a passkey of a caller, and ends all other sessions. */
+/**
+ * Removes a passkey of a caller, and ends all other sessions.
+ * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation throws
+ */
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
   const { caller } = given;
   const details = detailsOf({ removed: requirePasskey(caller, id).id });

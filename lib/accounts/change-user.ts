@@ -27,7 +27,12 @@ export interface ChangeRequest extends Confirmation {
   readonly bearer: Bearer | undefined;
 }
 
-/** Changes a user, records it and notifies the user. Returns the user as changed. */
+/**
+ * Changes a user, records it and notifies the user. Returns the user as changed.
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
+ *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED, FIELD_INVALID, EMAIL_REGISTERED,
+ *   HASHING_FAULT, STORAGE_FAULT, and for users without a password the errors of ID tokens
+ */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, caller, bearer, source } = request;
   const deed = { source, action: 'UPDATE', by: caller.id, on: id } as const;

@@ -33,6 +33,8 @@ export function confirmsByPassword({ password_hash }: StoredUser): boolean {
  * counts as a failed login.
  * @returns the confirmation to pass to this function when the same user is read again: for each hash, the proof is
  *   checked and a nonce is used up only once
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED, IDENTITY_TOKEN_INVALID,
+ *   IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
 export async function requireConfirmed<C extends Confirmation>(
   user: StoredUser,
@@ -47,6 +49,7 @@ export async function requireConfirmed<C extends Confirmation>(
 /**
  * Requires an ID token for an identity. A wrong token counts as a failed login.
  * @param user the user who must have the identity; absent: any identity is accepted
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
  */
 export async function requireVouched(
   token: TokenAndNonce,

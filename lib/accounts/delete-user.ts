@@ -12,7 +12,10 @@ import { recordingAndNotifying } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { waysInReleased } from './ways-in.ts';
 
-/** Deletes a user for an admin, and frees the address. */
+/**
+ * Deletes a user for an admin, and frees the address.
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ */
 export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
   const deletion = { source, action: 'DELETE', by, on: id } as const;
   await recordingAndNotifying(deletion, async () => {
@@ -25,6 +28,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 /**
  * Deletes a user and all ways in, and frees the address.
  * @throws {Overtaken} when others have changed the user since the user was read
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the conditions
  */
 export async function remove(user: StoredUser, ...changes: readonly Change[]): Promise<StoredUser> {
   const { steps } = merged(emailReleased(user), waysInReleased(user), ...changes);
@@ -35,7 +39,11 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
   return user;
 }
 
-/** Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails. */
+/**
+ * Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails.
+ * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the confirmation
+ *   throws
+ */
 export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
   const { caller, source } = given;
   const { id } = caller;

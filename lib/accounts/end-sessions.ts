@@ -21,14 +21,20 @@ interface Ending {
   readonly source: Source;
 }
 
-/** Ends the session of the request. There is none if the user was deleted, or without sessions. */
+/**
+ * Ends the session of the request. There is none if the user was deleted, or without sessions.
+ * @throws {DomainError} STORAGE_FAULT
+ */
 export async function logOut(bearer: Bearer | undefined, ending: Ending): Promise<void> {
   await recording({ ...ending, action: 'LOGOUT' }, async () => {
     if (bearer) await endSession(bearer.id, bearer.session.id);
   });
 }
 
-/** Ends one session of a user. */
+/**
+ * Ends one session of a user.
+ * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
+ */
 export async function endOpenSession(id: string | undefined, ending: Ending): Promise<void> {
   const details = isSessionId(id) ? { session: id } : undefined;
   await recording({ ...ending, action: 'LOGOUT', details }, async () => {
@@ -40,7 +46,8 @@ export async function endOpenSession(id: string | undefined, ending: Ending): Pr
 
 /**
  * Ends all sessions of a user. When callers end their own sessions, the session of the request stays open.
- * @throws {DomainError} TOKEN_INVALID when the session of the request was ended meanwhile
+ * @throws {DomainError} TOKEN_INVALID when the session of the request was ended meanwhile, USER_NOT_FOUND,
+ *   STORAGE_FAULT
  */
 export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'>): Promise<void> {
   const isOwn = ending.on === caller.id;

@@ -10,7 +10,11 @@ import { causeOf } from '../options/mails/sources.ts';
 import { requireMailable } from '../users/fields.ts';
 import { readUser } from '../users/store.ts';
 
-/** Invites a user who has no way in yet, by a mail whose language is MAIL_LANGUAGE by default. */
+/**
+ * Invites a user who has no way in yet, by a mail whose language is MAIL_LANGUAGE by default.
+ * @throws {DomainError} USER_NOT_FOUND, WAY_IN_EXISTS, ADMIN_INVITED, INVITED_SUSPENDED, FIELD_INVALID, MAILS_LIMITED,
+ *   MAIL_FAULT, STORAGE_FAULT
+ */
 export async function inviteUser(
   { id, by, source }: { id: number; by: number | undefined; source: Source },
   language: Language | undefined,

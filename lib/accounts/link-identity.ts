@@ -19,7 +19,11 @@ import { requireVouched } from './confirmation.ts';
 import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
-/** Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`). */
+/**
+ * Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`).
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED, TOO_MANY_IDENTITIES,
+ *   IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
+ */
 export async function linkIdentity(
   token: TokenAndNonce,
   given: OwnConfirmation,
@@ -45,7 +49,10 @@ export async function linkIdentity(
   return made;
 }
 
-/** Unlinks an identity of a caller, and ends all other sessions. */
+/**
+ * Unlinks an identity of a caller, and ends all other sessions.
+ * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
+ */
 export async function unlinkOwnIdentity(
   identityId: string | undefined,
   given: OwnConfirmation,
@@ -61,7 +68,10 @@ export async function unlinkOwnIdentity(
   await recordingOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
 }
 
-/** Unlinks an identity of a user for an admin, and ends all sessions of the user. */
+/**
+ * Unlinks an identity of a user for an admin, and ends all sessions of the user.
+ * @throws {DomainError} USER_NOT_FOUND, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
+ */
 export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,

@@ -29,7 +29,12 @@ interface Outcome {
   readonly isNew: boolean;
 }
 
-/** Logs in the user to whom an identity is linked, or registers a user for the identity. */
+/**
+ * Logs in the user to whom an identity is linked, or registers a user for the identity.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
+ *   FIELD_INVALID, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, TOKEN_FAULT,
+ *   STORAGE_FAULT
+ */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
   const counters = await countersUnlessWaiting(source); // protection
   const invalid = new Refused('IDENTITY_TOKEN_INVALID', 'invalid_identity_token', counters);

@@ -28,6 +28,8 @@ import {
 /**
  * Logs in the user of a credential. Because passkeys cannot be guessed, failed logins of the account cause no wait
  * here, and a failure counts only for its source. A successful login deletes the failure counts of the account.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
+ *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
   const counters = await countersUnlessWaiting(source); // protection

@@ -33,6 +33,8 @@ interface Login {
  * Logs a user in, and writes an audit entry. No entry is written when the login is refused because of a wait, before
  * the password is checked; when only the code is missing; or when the store fails before the session is written.
  * @returns the tokens of the new session
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, LOGIN_CODE_REQUIRED,
+ *   LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { found, counters } = await readLogin(email, source); // the user; protection

@@ -23,9 +23,10 @@ import {
 } from '../options/sessions/sessions.ts';
 
 /**
- * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if signing fails,
- * the client sends the same refresh token again, and within a minute gets the same next token. Suspensions need no
- * check, because a suspension ends all sessions. A success is not recorded.
+ * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if signing
+ * fails, the client sends the same refresh token again, and within a minute gets the same next token. Suspensions need
+ * no check, because a suspension ends all sessions. A success is not recorded.
+ * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function refreshSession(token: string, source: Source): Promise<Tokens> {
   const now = new Date();

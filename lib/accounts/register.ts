@@ -29,7 +29,10 @@ import { creationDetails, type Role } from '../users/user.ts';
 import { adminRequired } from '../users/write.ts';
 import type { Caller } from './policy.ts';
 
-/** Registers a user. There are no tokens where the address must be verified first. */
+/**
+ * Registers a user. There are no tokens where the address must be verified first.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, TOKEN_FAULT, STORAGE_FAULT
+ */
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
   const { fields: attributes } = attributesSet({}, own.attributes); // attributes
   await countRegistration(source.ip_address); // protection
@@ -63,7 +66,8 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
  * Registers a user for an identity that is not linked to any user. An identity is never linked to an existing user
  * merely because that user has the same address.
  * @param login the nonce of the ID token, and the name, if one is given
- * @throws {DomainError} IDENTITY_TOKEN_INVALID for a nonce that was used
+ * @throws {DomainError} EMAIL_NOT_VERIFIED, FIELD_INVALID, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, IDENTITY_LINKED,
+ *   IDENTITY_TOKEN_INVALID for a nonce that was used, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function registerByIdentity(
   login: { readonly nonce: string; readonly name?: string | undefined },
@@ -105,7 +109,9 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
 
 /**
  * Creates a user for a caller, who may change that user as long as the user has `made_by`.
- * @throws {DomainError} FORBIDDEN where the user is to be an admin, and the caller is not stored as an admin
+ * @throws {DomainError} FORBIDDEN where the user is to be an admin, and the caller is not stored as an admin;
+ *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, MAILS_LIMITED, EMAIL_REGISTERED, HASHING_FAULT,
+ *   STORAGE_FAULT
  */
 export async function createUser(
   body: CreatedUser,

@@ -16,6 +16,7 @@ import { accountReclaimed, passwordSet } from './ways-in.ts';
 /**
  * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever
  * received the mail has the address, which therefore becomes verified. For an invited user it is the first password.
+ * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export async function resetPassword(
   { token, password }: { token: string; password: string },

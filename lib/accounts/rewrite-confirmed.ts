@@ -24,6 +24,8 @@ export interface OwnConfirmation extends Confirmation {
  * Changes a caller who confirms the change by every proof that the account has, and uses up the code. If others have
  * changed the user meanwhile, the user is read again: the session must still be open then, and if others have changed
  * the password, the given password must match the new one.
+ * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
+ *   {@link requireConfirmed} throws, and what the change throws
  */
 export async function rewriteConfirmed<T>(
   given: OwnConfirmation,

@@ -12,6 +12,7 @@ import { adminRequired, rewriteUser, writeUser } from '../users/write.ts';
 /**
  * Suspends a user who is not the last admin, ends all sessions of the user and voids all mailed links: when two admins
  * suspend each other, one of them fails. A user who is already suspended is not changed, and no entry is written.
+ * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN_SUSPENSION, STORAGE_FAULT
  */
 export async function suspendUser(id: number, by: number, source: Source): Promise<void> {
   const details = { suspended: true };
@@ -36,8 +37,9 @@ export async function suspendUser(id: number, by: number, source: Source): Promi
 
 /**
  * Lifts the suspension of a user. A user who is not suspended is not changed, and no entry is written.
- * @param by the id of the caller, who must be stored as an admin: without sessions, admins who are suspended themselves
- *   may still have a token
+ * @param by the id of the caller, who must be stored as an admin: without sessions, admins who are suspended
+ *   themselves may still have a token
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export async function liftSuspension(id: number, by: number, source: Source): Promise<void> {
   const details = { suspended: false };

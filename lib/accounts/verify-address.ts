@@ -25,8 +25,10 @@ interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
 /**
  * Marks an address as verified, by a token that is valid once and the password of the account: if somebody else has
  * made an account with one's address, opening its link verifies nothing. If the user has another address, the verified
- * address replaces it, and all sessions end except the session that requested the new address. A repeated request needs
- * the password too, and changes, records and mails nothing.
+ * address replaces it, and all sessions end except the session that requested the new address. A repeated request
+ * needs the password too, and changes, records and mails nothing.
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID, TOKEN_AND_PASSWORD_REQUIRED, EMAIL_REGISTERED, STORAGE_FAULT, and
+ *   what the confirmation throws
  */
 export async function verifyAddress(request: VerificationRequest, source: Source): Promise<void> {
   const { token, password: currentPassword, idToken, nonce } = request;
