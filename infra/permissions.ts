@@ -1,7 +1,4 @@
-/**
- * The uses that handlers can have, and the permissions on tables that each use requires. The uses of a handler are
- * listed beside its contract, in `functions/<folder>/uses.ts`.
- */
+/** The uses that handlers can have, and the permissions on tables that each use requires. */
 import {
   auditIndexes,
   type IndexDefinition,

@@ -1,30 +1,6 @@
-/**
- * The uses of all handlers, and the functions with these handlers. The stack, the local service and the tests read
- * them.
- */
+/** The functions with all handlers, their routes and permissions. The stack, the local service and the tests read them. */
 
-import { uses as accountDeletions } from '../functions/account-deletions/uses.ts';
-import { uses as auditLogs } from '../functions/audit-logs/uses.ts';
-import { uses as auditSeal } from '../functions/audit-seal/uses.ts';
-import { uses as auth } from '../functions/auth/uses.ts';
-import { uses as background } from '../functions/background/uses.ts';
-import { uses as console } from '../functions/console/uses.ts';
 import { endpoints } from '../functions/contracts.ts';
-import { uses as docs } from '../functions/docs/uses.ts';
-import { uses as emailVerifications } from '../functions/email-verifications/uses.ts';
-import { uses as identities } from '../functions/identities/uses.ts';
-import { uses as invitations } from '../functions/invitations/uses.ts';
-import { uses as machines } from '../functions/machines/uses.ts';
-import { uses as passkeys } from '../functions/passkeys/uses.ts';
-import { uses as passwordResets } from '../functions/password-resets/uses.ts';
-import { uses as profile } from '../functions/profile/uses.ts';
-import { uses as secondFactor } from '../functions/second-factor/uses.ts';
-import { uses as sessions } from '../functions/sessions/uses.ts';
-import { uses as settings } from '../functions/settings/uses.ts';
-import { uses as suspension } from '../functions/suspension/uses.ts';
-import { uses as users } from '../functions/users/uses.ts';
-import { uses as v1Users } from '../functions/v1-users/uses.ts';
-import { uses as wellKnown } from '../functions/well-known/uses.ts';
 import {
   type Endpoint,
   type HttpMethod,
@@ -33,6 +9,7 @@ import {
   takesSource,
 } from '../lib/contract/contract.ts';
 import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
+import { usesOf } from './handler-uses.ts';
 import {
   type Condition,
   callers,
@@ -41,7 +18,6 @@ import {
   type TablePermission,
   type Use,
   type UsePermission,
-  type Uses,
 } from './permissions.ts';
 
 export interface Route {
@@ -62,38 +38,6 @@ export interface FunctionDefinition {
   /** The permissions that its uses require, one for each action on a resource. */
   readonly permissions: readonly TablePermission[];
 }
-
-/** The uses by the folder below `functions/`, in the order in which the stack creates the functions. */
-const folders: Readonly<Record<string, Uses>> = {
-  background,
-  auth,
-  identities,
-  passkeys,
-  'account-deletions': accountDeletions,
-  'password-resets': passwordResets,
-  'email-verifications': emailVerifications,
-  profile,
-  users,
-  sessions,
-  'second-factor': secondFactor,
-  suspension,
-  invitations,
-  machines,
-  'audit-logs': auditLogs,
-  'audit-seal': auditSeal,
-  settings,
-  'well-known': wellKnown,
-  'v1-users': v1Users,
-  docs,
-  console,
-};
-
-/** The uses by the file below `functions/` that exports `handler`. */
-const usesOf: Uses = Object.fromEntries(
-  Object.entries(folders).flatMap(([folder, files]) =>
-    Object.entries(files).map(([file, uses]) => [`${folder}/${file}`, uses]),
-  ),
-);
 
 /** The function that runs on a schedule if the audit trail is sealed. */
 export const auditSealer = functionOf('background/seal-audit');

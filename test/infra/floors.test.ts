@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, matchesGlob } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Option, options } from './options.ts';
 
@@ -38,9 +38,6 @@ const definitions = [
   'lib/ground/settings.ts',
 ];
 
-/** The files, beside the contracts, that say which permissions handlers need. Only the stack imports them. */
-const uses = 'functions/*/uses.ts';
-
 /** The rooms and single files that each room may import, besides its own files. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
@@ -56,8 +53,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...[...served, ...web.slice(0, 2)],
     'functions/console/web/screens/on-demand.tsx',
   ],
-  [uses]: ['infra/permissions.ts', ...definitions],
-  infra: ['infra/stack', 'cdk.json', uses, ...definitions],
+  infra: ['infra/stack', 'cdk.json', ...definitions],
   'infra/stack': ['infra', ...definitions],
   'infra/package': ['infra', 'infra/stack', ...definitions],
   'infra/local': ['infra', ...lib, 'lib/seal'],
@@ -77,7 +73,6 @@ const packages = [
 
 /** The room of a file: the innermost folder that has a row in {@link floors}, or the file itself if it has one. */
 const roomOf = (file: string): string => {
-  if (matchesGlob(file, uses)) return uses;
   if (Object.hasOwn(floors, file)) return file;
   const folder = dirname(file);
   return Object.hasOwn(floors, folder) || folder === '.' ? folder : roomOf(folder);
@@ -124,8 +119,8 @@ describe('Imports lead only down', () => {
   it.each([
     ['functions/users/get.ts', '../../infra/uses.ts', '../../lib/users/store.ts'],
     ['functions/users/list.ts', 'aws-cdk-lib/aws-s3', 'node:crypto'],
-    ['functions/users/contract.ts', './uses.ts', '../auth/contract.ts'],
-    ['functions/users/uses.ts', '../../infra/uses.ts', '../../infra/permissions.ts'],
+    ['functions/users/contract.ts', '../../infra/handler-uses.ts', '../auth/contract.ts'],
+    ['infra/handler-uses.ts', '../functions/users/update.ts', './permissions.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
     ['functions/console/web/trail/read.ts', '../components/text.tsx', '../api.ts'],
     ['functions/console/web/components/text.tsx', '../screens/user.tsx', '../trail/query.ts'],

@@ -50,7 +50,7 @@ const followTheExample = (): void => {
     '  removeSecondFactor: (settings) => ({\n    id',
   );
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
-  insert('functions/users/uses.ts', blockWith("'list-audit-logs': ["), '  remove: [');
+  insert('infra/handler-uses.ts', blockWith("'users/list-audit-logs': ["), "  'users/remove': [");
   insert(
     'infra/permissions.ts',
     blockWith("'audit.query-user': ["),

@@ -1,5 +1,0 @@
-import { lacksSessions, type Uses, when } from '../../infra/permissions.ts';
-
-export const uses: Uses = {
-  get: ['attributes', when(lacksSessions, 'users.read')],
-};

@@ -1,5 +1,0 @@
-import type { Uses } from '../../infra/permissions.ts';
-
-export const uses: Uses = {
-  index: ['keys.read'],
-};
