@@ -1,58 +1,36 @@
 /** The operations of the service by their paths, with the types of the contract. */
 import { AccountsError, type ApiAnswer, answered, errorIn, lost } from './answer.ts';
-import type { paths } from './paths.ts';
+import type { Operations } from './paths.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 /** For example `api.PUT('/api/users/{id}', { params: { path: { id } }, body: { name } })`. */
-export type Api = { readonly [M in Method as Uppercase<M>]: Caller<M> };
+export type Api = { readonly [M in Method]: Caller<M> };
 
 type Caller<M extends Method> = <Path extends PathWith<M>>(
   path: Path,
-  ...options: object extends Given<Operation<M, Path>>
-    ? [options?: Given<Operation<M, Path>> & RequestOptions]
-    : [options: Given<Operation<M, Path>> & RequestOptions]
-) => Promise<ApiAnswer<DataOf<Operation<M, Path>>>>;
+  ...options: object extends Operation<M, Path>['given']
+    ? [options?: Operation<M, Path>['given'] & RequestOptions]
+    : [options: Operation<M, Path>['given'] & RequestOptions]
+) => Promise<ApiAnswer<Operation<M, Path>['data']>>;
 
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof methods)[number];
 
-type PathWith<M extends Method> = {
-  [Path in keyof paths]: paths[Path] extends Record<M, unknown> ? Path : never;
-}[keyof paths];
+type PathWith<M extends Method> = keyof Operations extends infer Key
+  ? Key extends `${M} ${infer Path}`
+    ? Path
+    : never
+  : never;
 
-type Operation<M extends Method, Path extends keyof paths> =
-  paths[Path] extends Record<M, infer Found> ? Found : never;
+type Operation<M extends Method, Path extends string> = Operations[`${M} ${Path}` &
+  keyof Operations];
 
 interface RequestOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
-
-/** The input of an operation: its parameters and its body, if it has any. */
-type Given<Of> = ParametersOf<Of> & BodyOf<Of>;
-
-type ParametersOf<Of> = Of extends { parameters: infer Has }
-  ? object extends Has
-    ? { readonly params?: Has }
-    : { readonly params: Has }
-  : object;
-
-type Content<Body> = { content: { 'application/json': Body } };
-
-type BodyOf<Of> = Of extends { requestBody: Content<infer Body> }
-  ? { readonly body: Body }
-  : Of extends { requestBody?: Content<infer Body> }
-    ? { readonly body?: Body }
-    : object;
-
-/** The body of the successful responses of an operation; undefined if they have none. */
-type DataOf<Of> = Of extends { responses: infer All }
-  ? { [Status in keyof All]: Status extends number ? BodyIn<All[Status]> : never }[keyof All]
-  : never;
-
-type BodyIn<Response> = Response extends Content<infer Body> ? Body : undefined;
 
 /** A request as {@link apiOf} makes it; `body` is JSON. */
 export interface ApiRequest extends Readonly<RequestInit> {
@@ -68,17 +46,14 @@ export function apiOf(
   send: (request: ApiRequest) => Promise<Response>,
   follow: (request: ApiRequest, data: unknown) => Promise<void>,
 ): Api {
-  const callers = methods.map((name) => {
-    const method = name.toUpperCase();
-    return [
-      method,
-      async (path: string, { params, body, ...options }: Parameterized = {}) => {
-        const json = body === undefined ? {} : { body: JSON.stringify(body) };
-        const request = { ...options, ...json, method, path: filledIn(path, params) };
-        return call(send, follow, request as ApiRequest);
-      },
-    ];
-  });
+  const callers = methods.map((method) => [
+    method,
+    async (path: string, { params, body, ...options }: Parameterized = {}) => {
+      const json = body === undefined ? {} : { body: JSON.stringify(body) };
+      const request = { ...options, ...json, method, path: filledIn(path, params) };
+      return call(send, follow, request as ApiRequest);
+    },
+  ]);
   return Object.fromEntries(callers);
 }
 

@@ -1,80 +1,6 @@
 // Written by `npm run contract`: the operations, bodies and errors of the API, under every setting.
 
-export type ContractCode =
-  | "ACCOUNT_SUSPENDED"
-  | "ADMIN_INVITED"
-  | "AUDIT_ENTRY_NOT_FOUND"
-  | "AUDIT_NOT_SEALED"
-  | "BODY_ENCODING"
-  | "BODY_FORBIDDEN_KEY"
-  | "BODY_MALFORMED"
-  | "BODY_MEDIA_TYPE"
-  | "BODY_NOT_OBJECT"
-  | "BODY_TOO_DEEP"
-  | "BODY_TOO_LARGE"
-  | "CLIENT_ADDRESS_INVALID"
-  | "CODE_REQUIRED"
-  | "CODE_WRONG"
-  | "CREDENTIALS_REQUIRED"
-  | "CURRENT_PASSWORD_REQUIRED"
-  | "CURRENT_PASSWORD_WRONG"
-  | "EMAIL_NOT_VERIFIED"
-  | "EMAIL_REGISTERED"
-  | "EMAIL_REQUIRED"
-  | "FIELDS_REQUIRED"
-  | "FIELD_INVALID"
-  | "FORBIDDEN"
-  | "HASHING_FAULT"
-  | "IDEMPOTENCY_KEY_INVALID"
-  | "IDEMPOTENCY_KEY_REQUIRED"
-  | "IDEMPOTENCY_KEY_USED"
-  | "IDENTITY_LINKED"
-  | "IDENTITY_NOT_FOUND"
-  | "IDENTITY_PROVIDER_FAULT"
-  | "IDENTITY_TOKEN_INVALID"
-  | "ID_TOKEN_REQUIRED"
-  | "INVALID_CREDENTIALS"
-  | "INVITATION_NOT_ACCEPTED"
-  | "INVITED_SUSPENDED"
-  | "LAST_ADMIN"
-  | "LAST_ADMIN_SUSPENSION"
-  | "LAST_LOGIN"
-  | "LOGIN_CODE_REQUIRED"
-  | "LOGIN_CODE_WRONG"
-  | "LOGIN_PASSKEY_INVALID"
-  | "MACHINES_LIMITED"
-  | "MACHINE_NOT_FOUND"
-  | "MAILS_LIMITED"
-  | "MAIL_FAULT"
-  | "NO_FIELDS_TO_UPDATE"
-  | "NO_TOKEN"
-  | "PARAMETER_INVALID"
-  | "PASSKEY_INVALID"
-  | "PASSKEY_NOT_FOUND"
-  | "PASSKEY_REGISTERED"
-  | "PASSKEY_UNKNOWN"
-  | "PASSWORD_OR_INVITATION"
-  | "REFRESH_TOKEN_INVALID"
-  | "REFRESH_TOKEN_REQUIRED"
-  | "RESET_TOKEN_INVALID"
-  | "SECOND_FACTOR_ENABLED"
-  | "SECOND_FACTOR_NOT_FOUND"
-  | "SECOND_FACTOR_REQUIRED"
-  | "SESSION_NOT_FOUND"
-  | "STORAGE_FAULT"
-  | "TOKEN_AND_PASSWORD_REQUIRED"
-  | "TOKEN_EXPIRED"
-  | "TOKEN_FAULT"
-  | "TOKEN_INVALID"
-  | "TOO_MANY_ATTEMPTS"
-  | "TOO_MANY_IDENTITIES"
-  | "TOO_MANY_PASSKEYS"
-  | "UNEXPECTED_FAULT"
-  | "USER_NOT_FOUND"
-  | "USER_NOT_REGISTERED"
-  | "VERIFICATION_TOKEN_INVALID"
-  | "WAY_IN_EXISTS"
-  | "WHOLE_CHECK_REQUESTED";
+export type ContractCode = "ACCOUNT_SUSPENDED" | "ADMIN_INVITED" | "AUDIT_ENTRY_NOT_FOUND" | "AUDIT_NOT_SEALED" | "BODY_ENCODING" | "BODY_FORBIDDEN_KEY" | "BODY_MALFORMED" | "BODY_MEDIA_TYPE" | "BODY_NOT_OBJECT" | "BODY_TOO_DEEP" | "BODY_TOO_LARGE" | "CLIENT_ADDRESS_INVALID" | "CODE_REQUIRED" | "CODE_WRONG" | "CREDENTIALS_REQUIRED" | "CURRENT_PASSWORD_REQUIRED" | "CURRENT_PASSWORD_WRONG" | "EMAIL_NOT_VERIFIED" | "EMAIL_REGISTERED" | "EMAIL_REQUIRED" | "FIELDS_REQUIRED" | "FIELD_INVALID" | "FORBIDDEN" | "HASHING_FAULT" | "IDEMPOTENCY_KEY_INVALID" | "IDEMPOTENCY_KEY_REQUIRED" | "IDEMPOTENCY_KEY_USED" | "IDENTITY_LINKED" | "IDENTITY_NOT_FOUND" | "IDENTITY_PROVIDER_FAULT" | "IDENTITY_TOKEN_INVALID" | "ID_TOKEN_REQUIRED" | "INVALID_CREDENTIALS" | "INVITATION_NOT_ACCEPTED" | "INVITED_SUSPENDED" | "LAST_ADMIN" | "LAST_ADMIN_SUSPENSION" | "LAST_LOGIN" | "LOGIN_CODE_REQUIRED" | "LOGIN_CODE_WRONG" | "LOGIN_PASSKEY_INVALID" | "MACHINES_LIMITED" | "MACHINE_NOT_FOUND" | "MAILS_LIMITED" | "MAIL_FAULT" | "NO_FIELDS_TO_UPDATE" | "NO_TOKEN" | "PARAMETER_INVALID" | "PASSKEY_INVALID" | "PASSKEY_NOT_FOUND" | "PASSKEY_REGISTERED" | "PASSKEY_UNKNOWN" | "PASSWORD_OR_INVITATION" | "REFRESH_TOKEN_INVALID" | "REFRESH_TOKEN_REQUIRED" | "RESET_TOKEN_INVALID" | "SECOND_FACTOR_ENABLED" | "SECOND_FACTOR_NOT_FOUND" | "SECOND_FACTOR_REQUIRED" | "SESSION_NOT_FOUND" | "STORAGE_FAULT" | "TOKEN_AND_PASSWORD_REQUIRED" | "TOKEN_EXPIRED" | "TOKEN_FAULT" | "TOKEN_INVALID" | "TOO_MANY_ATTEMPTS" | "TOO_MANY_IDENTITIES" | "TOO_MANY_PASSKEYS" | "UNEXPECTED_FAULT" | "USER_NOT_FOUND" | "USER_NOT_REGISTERED" | "VERIFICATION_TOKEN_INVALID" | "WAY_IN_EXISTS" | "WHOLE_CHECK_REQUESTED";
 
 export type NewUser = { name: string; email: string; password: string; attributes?: AttributeChanges | undefined };
 export type AttributeChanges = { readonly [name: string]: string | number | boolean | null };
@@ -162,137 +88,60 @@ export type Fault = { message: string; err?: string | undefined; hashErr?: strin
 export type FieldError = { pointer: string; code: string; detail: string };
 export type Problem = { type: string; title: string; status: number; code: string; errors?: Array<FieldError> | undefined; retryAfter?: number | undefined; err?: string | undefined; hashErr?: string | undefined; insertErr?: string | undefined };
 
-export interface paths {
-  "/api/auth/register": {
-    post: { parameters: {}; requestBody: { content: { "application/json": NewUser } }; responses: { 201: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/login": {
-    post: { parameters: {}; requestBody: { content: { "application/json": Credentials } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/refresh": {
-    post: { parameters: {}; requestBody: { content: { "application/json": RefreshRequest } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/logout": {
-    post: { parameters: {}; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/profile": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": Profile } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/account-deletions": {
-    post: { parameters: {}; requestBody: { content: { "application/json": AccountDeletion } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/password-resets": {
-    post: { parameters: {}; requestBody: { content: { "application/json": PasswordResetRequest } }; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
-    put: { parameters: {}; requestBody: { content: { "application/json": PasswordReset } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/email-verifications": {
-    post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
-    put: { parameters: {}; requestBody: { content: { "application/json": EmailVerification } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/login/nonces": {
-    post: { parameters: {}; responses: { 200: { content: { "application/json": Nonce } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/login/identity": {
-    post: { parameters: {}; requestBody: { content: { "application/json": IdentityLogin } }; responses: { 200: { content: { "application/json": Session } }; 201: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/identities": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": Identities } }; default: { content: { "application/problem+json": Problem } } } };
-    post: { parameters: {}; requestBody: { content: { "application/json": IdentityLink } }; responses: { 201: { content: { "application/json": Identity } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/identities/{identity}/removals": {
-    post: { parameters: { path: { identity: string } }; requestBody: { content: { "application/json": IdentityRemoval } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/identities/{identity}": {
-    delete: { parameters: { path: { id: number; identity: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/login/passkey-options": {
-    post: { parameters: {}; responses: { 200: { content: { "application/json": PasskeyRequestOptions } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/login/passkey": {
-    post: { parameters: {}; requestBody: { content: { "application/json": PasskeyLogin } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/passkeys": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": Passkeys } }; default: { content: { "application/problem+json": Problem } } } };
-    post: { parameters: {}; requestBody: { content: { "application/json": NewPasskey } }; responses: { 201: { content: { "application/json": Passkey } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/passkeys/options": {
-    post: { parameters: {}; requestBody: { content: { "application/json": PasskeyConfirmation } }; responses: { 200: { content: { "application/json": PasskeyCreationOptions } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/passkeys/{passkey}": {
-    patch: { parameters: { path: { passkey: string } }; requestBody: { content: { "application/json": PasskeyName } }; responses: { 200: { content: { "application/json": Passkey } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/passkeys/{passkey}/removals": {
-    post: { parameters: { path: { passkey: string } }; requestBody: { content: { "application/json": PasskeyConfirmation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/sessions": {
-    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };
-    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/sessions/{session}": {
-    delete: { parameters: { path: { id: number; session: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/second-factor": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
-    post: { parameters: {}; requestBody: { content: { "application/json": PasswordConfirmation } }; responses: { 201: { content: { "application/json": SecondFactorEnrolment } }; default: { content: { "application/problem+json": Problem } } } };
-    put: { parameters: {}; requestBody: { content: { "application/json": CodeConfirmation } }; responses: { 200: { content: { "application/json": RecoveryCodes } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/second-factor/recovery-codes": {
-    post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 200: { content: { "application/json": RecoveryCodes } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/second-factor/removals": {
-    post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users": {
-    post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; status?: "invited" | "suspended" | "unverified" | undefined; auditor?: "true" | undefined; email?: string | undefined; attributes?: "true" | undefined; seenBefore?: string | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}": {
-    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };
-    put: { parameters: { path: { id: number } }; requestBody: { content: { "application/json": UserChanges } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/second-factor": {
-    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/suspension": {
-    put: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/invitations": {
-    post: { parameters: { path: { id: number } }; requestBody?: { content: { "application/json": Invitation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/machines": {
-    post: { parameters: {}; requestBody: { content: { "application/json": NewMachine } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: {}; responses: { 200: { content: { "application/json": Machines } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/machines/{machine}": {
-    get: { parameters: { path: { machine: string } }; responses: { 200: { content: { "application/json": Machine } }; default: { content: { "application/problem+json": Problem } } } };
-    put: { parameters: { path: { machine: string } }; requestBody: { content: { "application/json": MachineChanges } }; responses: { 200: { content: { "application/json": Machine } }; default: { content: { "application/problem+json": Problem } } } };
-    delete: { parameters: { path: { machine: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/machines/{machine}/keys": {
-    post: { parameters: { path: { machine: string } }; requestBody?: { content: { "application/json": NewMachineKey } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-logs": {
-    post: { parameters: {}; requestBody: { content: { "application/json": NewAuditEntries } }; responses: { 200: { content: { "application/json": NewAuditEntriesStored } }; 201: { content: { "application/json": NewAuditEntriesStored } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; from?: "service" | "machines" | undefined; resource?: string | undefined; machineId?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-seal": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-seal/entries/{entry}": {
-    get: { parameters: { path: { entry: string } }; responses: { 200: { content: { "application/json": ComparedAuditEntry } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-seal/checks": {
-    post: { parameters: {}; requestBody?: { content: { "application/json": SealCheckRequest } }; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/settings": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": Settings } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/.well-known/openid-configuration": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": TokenIssuer } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/.well-known/jwks.json": {
-    get: { parameters: {}; responses: { 200: { content: { "application/json": TokenKeySet } }; default: { content: { "application/problem+json": Problem } } } };
-  };
+/** The input and the data of each operation, by its method and path. */
+export interface Operations {
+  "POST /api/auth/register": { given: { body: NewUser }; data: Session };
+  "POST /api/login": { given: { body: Credentials }; data: Session };
+  "POST /api/refresh": { given: { body: RefreshRequest }; data: Session };
+  "POST /api/logout": { given: object; data: undefined };
+  "GET /api/profile": { given: object; data: Profile };
+  "POST /api/account-deletions": { given: { body: AccountDeletion }; data: undefined };
+  "POST /api/password-resets": { given: { body: PasswordResetRequest }; data: Message };
+  "PUT /api/password-resets": { given: { body: PasswordReset }; data: undefined };
+  "POST /api/email-verifications": { given: object; data: Message };
+  "PUT /api/email-verifications": { given: { body: EmailVerification }; data: undefined };
+  "POST /api/login/nonces": { given: object; data: Nonce };
+  "POST /api/login/identity": { given: { body: IdentityLogin }; data: Session };
+  "GET /api/identities": { given: object; data: Identities };
+  "POST /api/identities": { given: { body: IdentityLink }; data: Identity };
+  "POST /api/identities/{identity}/removals": { given: { params: { path: { identity: string } }; body: IdentityRemoval }; data: undefined };
+  "DELETE /api/users/{id}/identities/{identity}": { given: { params: { path: { id: number; identity: string } } }; data: undefined };
+  "POST /api/login/passkey-options": { given: object; data: PasskeyRequestOptions };
+  "POST /api/login/passkey": { given: { body: PasskeyLogin }; data: Session };
+  "GET /api/passkeys": { given: object; data: Passkeys };
+  "POST /api/passkeys": { given: { body: NewPasskey }; data: Passkey };
+  "POST /api/passkeys/options": { given: { body: PasskeyConfirmation }; data: PasskeyCreationOptions };
+  "PATCH /api/passkeys/{passkey}": { given: { params: { path: { passkey: string } }; body: PasskeyName }; data: Passkey };
+  "POST /api/passkeys/{passkey}/removals": { given: { params: { path: { passkey: string } }; body: PasskeyConfirmation }; data: undefined };
+  "GET /api/users/{id}/sessions": { given: { params: { path: { id: number } } }; data: Sessions };
+  "DELETE /api/users/{id}/sessions": { given: { params: { path: { id: number } } }; data: undefined };
+  "DELETE /api/users/{id}/sessions/{session}": { given: { params: { path: { id: number; session: string } } }; data: undefined };
+  "GET /api/second-factor": { given: object; data: SecondFactor };
+  "POST /api/second-factor": { given: { body: PasswordConfirmation }; data: SecondFactorEnrolment };
+  "PUT /api/second-factor": { given: { body: CodeConfirmation }; data: RecoveryCodes };
+  "POST /api/second-factor/recovery-codes": { given: { body: PasswordAndCode }; data: RecoveryCodes };
+  "POST /api/second-factor/removals": { given: { body: PasswordAndCode }; data: undefined };
+  "POST /api/users": { given: { body: NewUserWithRole }; data: User };
+  "GET /api/users": { given: { params?: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; status?: "invited" | "suspended" | "unverified" | undefined; auditor?: "true" | undefined; email?: string | undefined; attributes?: "true" | undefined; seenBefore?: string | undefined } } }; data: Users };
+  "GET /api/users/{id}": { given: { params: { path: { id: number } } }; data: UserDetails };
+  "PUT /api/users/{id}": { given: { params: { path: { id: number } }; body: UserChanges }; data: User };
+  "DELETE /api/users/{id}": { given: { params: { path: { id: number } } }; data: undefined };
+  "DELETE /api/users/{id}/second-factor": { given: { params: { path: { id: number } } }; data: undefined };
+  "PUT /api/users/{id}/suspension": { given: { params: { path: { id: number } } }; data: undefined };
+  "DELETE /api/users/{id}/suspension": { given: { params: { path: { id: number } } }; data: undefined };
+  "POST /api/users/{id}/invitations": { given: { params: { path: { id: number } }; body?: Invitation }; data: undefined };
+  "POST /api/machines": { given: { body: NewMachine }; data: MachineWithKey };
+  "GET /api/machines": { given: object; data: Machines };
+  "GET /api/machines/{machine}": { given: { params: { path: { machine: string } } }; data: Machine };
+  "PUT /api/machines/{machine}": { given: { params: { path: { machine: string } }; body: MachineChanges }; data: Machine };
+  "DELETE /api/machines/{machine}": { given: { params: { path: { machine: string } } }; data: undefined };
+  "POST /api/machines/{machine}/keys": { given: { params: { path: { machine: string } }; body?: NewMachineKey }; data: MachineWithKey };
+  "POST /api/admin/audit-logs": { given: { body: NewAuditEntries }; data: NewAuditEntriesStored };
+  "GET /api/admin/audit-logs": { given: { params?: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; from?: "service" | "machines" | undefined; resource?: string | undefined; machineId?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } } }; data: AuditEntries };
+  "GET /api/admin/audit-seal": { given: object; data: AuditSealSummary };
+  "GET /api/admin/audit-seal/entries/{entry}": { given: { params: { path: { entry: string } } }; data: ComparedAuditEntry };
+  "POST /api/admin/audit-seal/checks": { given: { body?: SealCheckRequest }; data: Message };
+  "GET /api/admin/settings": { given: object; data: Settings };
+  "GET /.well-known/openid-configuration": { given: object; data: TokenIssuer };
+  "GET /.well-known/jwks.json": { given: object; data: TokenKeySet };
 }

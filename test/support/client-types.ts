@@ -66,48 +66,42 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
-const contentType = (content: Content): string => {
-  const types = Object.entries(content).map(
-    ([name, { schema }]) => `${JSON.stringify(name)}: ${typeOf(schema)}`,
-  );
-  return `{ ${types.join('; ')} }`;
+const parametersIn = (place: Parameter['in'], parameters: readonly Parameter[]): string => {
+  const fields = parameters
+    .filter((parameter) => parameter.in === place)
+    .map(({ name, required, schema }) => fieldType(name, schema, required));
+  return fields.length > 0 ? `{ ${fields.join('; ')} }` : '';
 };
 
-const parametersType = (parameters: readonly Parameter[]): string => {
-  const of = (place: Parameter['in']) => {
-    const fields = parameters
-      .filter((parameter) => parameter.in === place)
-      .map(({ name, required, schema }) => fieldType(name, schema, required));
-    return fields.length > 0
-      ? [`${place}${place === 'path' ? '' : '?'}: { ${fields.join('; ')} }`]
-      : [];
-  };
-  const places = [...of('path'), ...of('query')];
-  return places.length > 0 ? `{ ${places.join('; ')} }` : '{}';
+/** The input of an operation. Its query may always be left out. */
+const givenType = ({ requestBody }: Operation, parameters: readonly Parameter[]): string => {
+  const [path, query] = [parametersIn('path', parameters), parametersIn('query', parameters)];
+  const places = [...(path ? [`path: ${path}`] : []), ...(query ? [`query?: ${query}`] : [])];
+  const fields = [
+    ...(places.length > 0 ? [`params${path ? '' : '?'}: { ${places.join('; ')} }`] : []),
+    ...(requestBody
+      ? [`body${requestBody.required ? '' : '?'}: ${jsonType(requestBody.content)}`]
+      : []),
+  ];
+  return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'object';
 };
+
+/** The type of the JSON, for which the client asks where there are other forms; undefined if there is no body. */
+const jsonType = (content?: Content): string =>
+  content ? typeOf(content['application/json']?.schema ?? {}) : 'undefined';
 
 const operationType = (
-  { parameters = [], requestBody, responses }: Operation,
+  operation: Operation,
   shared: Readonly<Record<string, Parameter>>,
 ): string => {
-  const own = parameters.map((each) => (each.$ref ? shared[named(each.$ref)] : each) as Parameter);
-  const body = requestBody
-    ? [
-        `requestBody${requestBody.required ? '' : '?'}: { content: ${contentType(requestBody.content)} }`,
-      ]
-    : [];
-  const successes = Object.entries(responses)
+  const parameters = (operation.parameters ?? []).map(
+    (each) => (each.$ref ? shared[named(each.$ref)] : each) as Parameter,
+  );
+  const data = Object.entries(operation.responses)
     .filter(([status]) => Number(status) < 300)
-    .map(
-      ([status, { content }]) =>
-        `${status}: { content${content ? `: ${contentType(content)}` : '?: never'} }`,
-    );
-  const failure = 'default: { content: { "application/problem+json": Problem } }';
-  return `{ ${[
-    `parameters: ${parametersType(own)}`,
-    ...body,
-    `responses: { ${[...successes, failure].join('; ')} }`,
-  ].join('; ')} }`;
+    .map(([, { content }]) => jsonType(content));
+  const given = givenType(operation, parameters);
+  return `{ given: ${given}; data: ${[...new Set(data)].join(' | ')} }`;
 };
 
 type Schemas = Readonly<Record<string, Schema>>;
@@ -153,22 +147,24 @@ export const clientTypes = (
   const { paths, components } = document;
   const { parameters } = components as never;
   const operations = Object.entries(paths).map(([path, methods]) => {
-    const each = Object.entries(methods).map(
-      ([method, operation]) => `    ${method}: ${operationType(operation as never, parameters)};\n`,
-    );
-    return `  ${JSON.stringify(path)}: {\n${each.join('')}  };\n`;
+    const each = Object.entries(methods).map(([method, operation]) => {
+      const key = JSON.stringify(`${method.toUpperCase()} ${path}`);
+      return `  ${key}: ${operationType(operation as never, parameters)};\n`;
+    });
+    return each.join('');
   });
   const bodies = Object.entries(schemasOf(document)).map(
     ([name, schema]) =>
       `export type ${name} = ${declaredByApps[name] ?? typeOf(requiredByAll(name, schema, others))};\n`,
   );
-  const codes = codesOf([document, ...others]).map((code) => `\n  | "${code}"`);
+  const codes = codesOf([document, ...others]).map((code) => JSON.stringify(code));
   return `// Written by \`npm run contract\`: the operations, bodies and errors of the API, under every setting.
 
-export type ContractCode =${codes.join('')};
+export type ContractCode = ${codes.join(' | ')};
 
 ${bodies.join('')}
-export interface paths {
+/** The input and the data of each operation, by its method and path. */
+export interface Operations {
 ${operations.join('')}}
 `;
 };

@@ -1,6 +1,6 @@
 /** The query of the list of users in the forms of the address bar, the controls and the API. */
 
-import type { paths, User } from '../../client/paths.ts';
+import type { Operations, User } from '../../client/paths.ts';
 import { api, type Page, sendForPage, sendUnless, settings } from './api.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -102,7 +102,9 @@ async function find(sought: string, query: ListQuery): Promise<Page<User[]>> {
   return sought.length > 100 ? { data: [] } : list({ ...query, search: sought });
 }
 
-type Parameters = NonNullable<paths['/api/users']['get']['parameters']['query']>;
+type Parameters = NonNullable<
+  NonNullable<Operations['GET /api/users']['given']['params']>['query']
+>;
 
 function list(query: ListQuery): Promise<Page<User[]>> {
   return sendForPage(api.GET('/api/users', { params: { query: query as Parameters } }));

@@ -1,5 +1,5 @@
 /** The query of the audit trail in the forms of the address bar, the controls and the API. */
-import type { AuditEntry, paths } from '../../../client/paths.ts';
+import type { AuditEntry, Operations } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 
 const names = [
@@ -52,7 +52,8 @@ export type TrailState = Readonly<
   }
 >;
 
-type Parameters = NonNullable<paths['/api/admin/audit-logs']['get']['parameters']['query']>;
+type Given = Operations['GET /api/admin/audit-logs']['given'];
+type Parameters = NonNullable<NonNullable<Given['params']>['query']>;
 
 /** @param query of the address bar. The service says what is wrong with a value. */
 export const readState = (query: Readonly<Record<string, string>>): TrailState => {
