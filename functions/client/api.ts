@@ -1,5 +1,7 @@
 /** The operations of the service by their paths, with the types of the contract. */
 import { AccountsError, type ApiAnswer, answered, errorIn, lost } from './answer.ts';
+import { send, type Way } from './fetch.ts';
+import { follow, isAnonymous } from './follow.ts';
 import type { Operations } from './paths.ts';
 
 export interface CallOptions {
@@ -32,26 +34,13 @@ interface RequestOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A request as {@link apiOf} makes it; `body` is JSON. */
-export interface ApiRequest extends Readonly<RequestInit> {
-  readonly path: string;
-  readonly method: string;
-}
-
-/**
- * @param send throws what `fetch` throws, or an {@link AccountsError}
- * @param follow applies the effects of a successful operation on the session
- */
-export function apiOf(
-  send: (request: ApiRequest) => Promise<Response>,
-  follow: (request: ApiRequest, data: unknown) => Promise<void>,
-): Api {
+export function apiOf(way: Way): Api {
   const callers = methods.map((method) => [
     method,
     async (path: string, { params, body, ...options }: Parameterized = {}) => {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = { ...options, ...json, method, path: filledIn(path, params) };
-      return call(send, follow, request as ApiRequest);
+      return call(way, request as ApiRequest);
     },
   ]);
   return Object.fromEntries(callers);
@@ -73,23 +62,39 @@ function filledIn(
   return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
 }
 
-async function call(
-  send: Parameters<typeof apiOf>[0],
-  follow: Parameters<typeof apiOf>[1],
-  request: ApiRequest,
-): Promise<ApiAnswer<unknown>> {
+/** A request to an operation; `body` is JSON. */
+interface ApiRequest extends Readonly<RequestInit> {
+  readonly path: string;
+  readonly method: string;
+}
+
+/** Sends a request, and applies the effects of a successful operation on the session. */
+async function call(way: Way, request: ApiRequest): Promise<ApiAnswer<unknown>> {
   let response: Response | undefined;
   const answer = await answered(async () => {
     try {
-      response = await send(request);
+      response = await sendToService(way, request);
       if (response.ok) return await bodyOf(response);
     } catch (error) {
       throw error instanceof AccountsError ? error : lost(error, request.signal);
     }
     throw await errorIn(response);
   });
-  if (!answer.error) await follow(request, answer.data);
+  if (!answer.error) await follow(way.keeper, request, answer.data);
   return { ...answer, response };
+}
+
+function sendToService(way: Way, { path, ...request }: ApiRequest): Promise<Response> {
+  const init: RequestInit = {
+    ...request,
+    headers: {
+      Accept: 'application/json, application/problem+json',
+      ...(request.body && { 'Content-Type': 'application/json' }),
+      ...request.headers,
+    },
+  };
+  const target = way.base + path;
+  return isAnonymous(path) ? way.fetch(target, init) : send(way, target, init);
 }
 
 /**

@@ -1,97 +1,79 @@
 /** The operations of the contract that users need for their own account, by their names. */
-import { type Answer, mapped } from './answer.ts';
+import { mapped } from './answer.ts';
 import type { Api, CallOptions } from './api.ts';
-import { type IdentityProof, identityLogin } from './identity.ts';
+import { logOut } from './exchange.ts';
+import type { Way } from './fetch.ts';
+import { identityLogin } from './identity.ts';
 import type {
   Credentials,
   EmailVerification,
   NewUser,
   PasswordReset,
   PasswordResetRequest,
-  ProfileData,
   SessionOfUser,
-  User as StoredUser,
   UserChanges,
 } from './paths.ts';
+import { readSession } from './tokens.ts';
 import type { User } from './user.ts';
 
-/** The user whom a call has logged in, and the message of the service. */
-export interface LoggedIn<Declared extends object> {
-  readonly user: User<Declared>;
-  readonly message: string;
-}
+/** The calls of a client. @template Declared the attributes that tokens have as claims */
+export type Calls<Declared extends object> = ReturnType<typeof callsOf<Declared>>;
 
 /** Every call resolves to an {@link Answer}, and takes an `AbortSignal`. */
-export interface Calls<Declared extends object> {
-  /** `user` is null if the address must be verified before the first login. */
-  register(
-    user: NewUser,
-    options?: CallOptions,
-  ): Promise<Answer<{ readonly user: User<Declared> | null; readonly message: string }>>;
-  logIn(credentials: Credentials, options?: CallOptions): Promise<Answer<LoggedIn<Declared>>>;
-  /** The first login also registers the user. If a code of a second factor is required, call it again with `code`. */
-  logInByIdentity(proof: IdentityProof, options?: CallOptions): Promise<Answer<LoggedIn<Declared>>>;
-  /** Forgets the tokens in any case: an error means that the session may still be open at the service. */
-  logOut(options?: CallOptions): Promise<Answer<undefined>>;
-  requestPasswordReset(
-    body: PasswordResetRequest,
-    options?: CallOptions,
-  ): Promise<Answer<{ readonly message: string }>>;
-  /** @param body contains the token of the mailed link */
-  resetPassword(body: PasswordReset, options?: CallOptions): Promise<Answer<undefined>>;
-  requestEmailVerification(options?: CallOptions): Promise<Answer<{ readonly message: string }>>;
-  /** @param body contains the token of the mailed link */
-  verifyEmail(body: EmailVerification, options?: CallOptions): Promise<Answer<undefined>>;
-  getProfile(options?: CallOptions): Promise<Answer<ProfileData>>;
-  /** Changes the user who is signed in. */
-  updateUser(changes: UserChanges, options?: CallOptions): Promise<Answer<StoredUser>>;
-  /** Lists the sessions of the user who is signed in. */
-  listSessions(options?: CallOptions): Promise<Answer<readonly SessionOfUser[]>>;
-  endSession(session: string, options?: CallOptions): Promise<Answer<undefined>>;
-  endOtherSessions(options?: CallOptions): Promise<Answer<undefined>>;
-}
-
-/** The parts of the client that the calls need. */
-export interface Caller {
-  readonly api: Api;
-  /** The user who is signed in, according to the storage. */
-  readonly whoIs: () => Promise<User | null>;
-  readonly logOut: Calls<object>['logOut'];
-}
-
-export function callsOf(caller: Caller): Calls<object> {
-  const { api, whoIs, logOut } = caller;
-  const own = async () => ({ path: { id: (await whoIs())?.id ?? 0 } });
+export function callsOf<Declared extends object>(api: Api, way: Way) {
+  const whoIs = () => userOf<Declared>(way);
   const loggedIn = async ({ message }: { readonly message: string }) => {
-    return { message, user: (await whoIs()) as User };
+    return { message, user: (await whoIs()) as User<Declared> };
   };
   return {
-    register: (body, options) =>
+    /** `user` is null if the address must be verified before the first login. */
+    register: (body: NewUser, options?: CallOptions) =>
       mapped(api.POST('/api/auth/register', { body, ...options }), async ({ token, message }) => ({
         message,
         user: token ? await whoIs() : null,
       })),
-    logIn: (body, options) => mapped(api.POST('/api/login', { body, ...options }), loggedIn),
+    logIn: (body: Credentials, options?: CallOptions) =>
+      mapped(api.POST('/api/login', { body, ...options }), loggedIn),
+    /** The first login also registers the user. If a code of a second factor is required, call it again with `code`. */
     logInByIdentity: identityLogin(api, loggedIn),
-    logOut,
-    requestPasswordReset: (body, options) => api.POST('/api/password-resets', { body, ...options }),
-    resetPassword: (body, options) => api.PUT('/api/password-resets', { body, ...options }),
-    requestEmailVerification: (options) => api.POST('/api/email-verifications', options),
-    verifyEmail: (body, options) => api.PUT('/api/email-verifications', { body, ...options }),
-    getProfile: (options) => mapped(api.GET('/api/profile', options), ({ data }) => data),
-    updateUser: async (body, options) =>
-      api.PUT('/api/users/{id}', { params: await own(), body, ...options }),
-    listSessions: async (options) =>
-      mapped(
-        api.GET('/api/users/{id}/sessions', { params: await own(), ...options }),
-        ({ data }) => data,
-      ),
-    endSession: async (session, options) => {
-      const { path } = await own();
+    /** Forgets the tokens in any case: an error means that the session may still be open at the service. */
+    logOut: (options?: CallOptions) => logOut(way, options?.signal),
+    requestPasswordReset: (body: PasswordResetRequest, options?: CallOptions) =>
+      api.POST('/api/password-resets', { body, ...options }),
+    /** @param body contains the token of the mailed link */
+    resetPassword: (body: PasswordReset, options?: CallOptions) =>
+      api.PUT('/api/password-resets', { body, ...options }),
+    requestEmailVerification: (options?: CallOptions) =>
+      api.POST('/api/email-verifications', options),
+    /** @param body contains the token of the mailed link */
+    verifyEmail: (body: EmailVerification, options?: CallOptions) =>
+      api.PUT('/api/email-verifications', { body, ...options }),
+    getProfile: (options?: CallOptions) =>
+      mapped(api.GET('/api/profile', options), ({ data }) => data),
+    /** Changes the user who is signed in. */
+    updateUser: async (body: UserChanges, options?: CallOptions) =>
+      api.PUT('/api/users/{id}', { params: await own(way), body, ...options }),
+    /** Lists the sessions of the user who is signed in. */
+    listSessions: async (options?: CallOptions) => {
+      const answer = api.GET('/api/users/{id}/sessions', { params: await own(way), ...options });
+      return mapped(answer, ({ data }): readonly SessionOfUser[] => data);
+    },
+    endSession: async (session: string, options?: CallOptions) => {
+      const { path } = await own(way);
       const params = { path: { ...path, session } };
       return api.DELETE('/api/users/{id}/sessions/{session}', { params, ...options });
     },
-    endOtherSessions: async (options) =>
-      api.DELETE('/api/users/{id}/sessions', { params: await own(), ...options }),
+    endOtherSessions: async (options?: CallOptions) =>
+      api.DELETE('/api/users/{id}/sessions', { params: await own(way), ...options }),
   };
+}
+
+/** The user who is signed in, according to the storage. */
+async function userOf<Declared extends object>({ keeper }: Way): Promise<User<Declared> | null> {
+  return ((await readSession(keeper))?.user ?? null) as User<Declared> | null;
+}
+
+/** The parameter of operations on the user who is signed in. */
+async function own(way: Way) {
+  return { path: { id: (await userOf(way))?.id ?? 0 } };
 }

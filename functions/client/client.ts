@@ -1,9 +1,8 @@
 /** The client of an app. */
-import { type Api, type ApiRequest, apiOf } from './api.ts';
+import { type Api, apiOf } from './api.ts';
 import { type Calls, callsOf } from './calls.ts';
-import { exchange, logOut } from './exchange.ts';
-import { type Fetch, fetchWithToken, send, type Way } from './fetch.ts';
-import { follow, isAnonymous } from './follow.ts';
+import { exchange } from './exchange.ts';
+import { type Fetch, fetchWithToken, type Way } from './fetch.ts';
 import { exclusiveBy } from './lock.ts';
 import { originOf, place } from './place.ts';
 import { defaultStorage, endedMark, keptIn, type TokenStorage } from './storage.ts';
@@ -60,16 +59,9 @@ export function createClient<Declared extends object = object>(
   const way = wayOf(options);
   const { keeper } = way;
   const { watched } = keeper;
-  const api = apiOf(
-    (request) => sendToService(way, request),
-    (request, data) => follow(keeper, request, data),
-  );
+  const api = apiOf(way);
   const accounts: Accounts = {
-    ...callsOf({
-      api,
-      whoIs: async () => (await readSession(keeper))?.user ?? null,
-      logOut: (given) => logOut(way, given?.signal),
-    }),
+    ...callsOf(api, way),
     api,
     fetch: fetchWithToken(way, options.sendTo ?? []),
     ready: beginReading(keeper),
@@ -112,19 +104,6 @@ function wayOf({ url, storage, name, ...options }: ClientOptions): Way {
   };
   if (place.document) listenToPage(keeper, key);
   return { keeper, fetch, base, service };
-}
-
-function sendToService(way: Way, { path, ...request }: ApiRequest): Promise<Response> {
-  const init: RequestInit = {
-    ...request,
-    headers: {
-      Accept: 'application/json, application/problem+json',
-      ...(request.body && { 'Content-Type': 'application/json' }),
-      ...request.headers,
-    },
-  };
-  const target = way.base + path;
-  return isAnonymous(path) ? way.fetch(target, init) : send(way, target, init);
 }
 
 /** Reads the storage when another tab has changed it, and when the page becomes visible again. */

@@ -1,5 +1,4 @@
 /** The effects of a successful operation on the session. */
-import type { ApiRequest } from './api.ts';
 import { beginSession, forget, type Keeper, readSession, refresh } from './tokens.ts';
 import type { Tokens, User } from './user.ts';
 
@@ -11,7 +10,7 @@ export function isAnonymous(path: string): boolean {
 /** Keeps the tokens of a login, forgets the tokens of a deleted user, and replaces tokens with outdated claims. */
 export async function follow(
   keeper: Keeper,
-  { method, path }: Pick<ApiRequest, 'method' | 'path'>,
+  { method, path }: Readonly<Record<'method' | 'path', string>>,
   data: unknown,
 ): Promise<void> {
   if (isLogin(path)) {
