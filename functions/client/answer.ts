@@ -67,6 +67,25 @@ export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<
   }
 }
 
+/**
+ * Sends a request, and reads its response.
+ * @param signal the signal with which the caller may abort it
+ * @throws {AccountsError} also for a response that was cut off, or that something other than the service has sent
+ */
+export async function requested<Made>(
+  send: () => Promise<Response>,
+  read: (response: Response) => Promise<Made>,
+  signal?: AbortSignal | null,
+): Promise<Made> {
+  try {
+    const response = await send();
+    if (!response.ok) throw await errorIn(response);
+    return await read(response);
+  } catch (error) {
+    throw error instanceof AccountsError ? error : lost(error, signal);
+  }
+}
+
 /** The answer of a call, with its data converted by a function. */
 export async function mapped<Data, Made>(
   call: Promise<ApiAnswer<Data>>,
@@ -76,8 +95,16 @@ export async function mapped<Data, Made>(
   return answer.error ? answer : { data: await make(answer.data), error: null };
 }
 
+/** The error of a request for which `fetch` rejected. @param signal the signal with which the caller may abort it */
+export function lost(cause: unknown, signal?: AbortSignal | null): AccountsError {
+  const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
+  return signal?.aborted && !isLate
+    ? new AccountsError('ABORTED', { message: 'The call was aborted', cause })
+    : new AccountsError('NO_RESPONSE', { message: 'No response came from the service', cause });
+}
+
 /** The error of a response that is not a success (functions/README.md, Errors). */
-export async function errorIn(response: Response): Promise<AccountsError> {
+async function errorIn(response: Response): Promise<AccountsError> {
   const { status, headers } = response;
   const body = (await response.json().catch(() => ({}))) as Problem;
   const own = headers.get('Error-Code') ?? body.code;
@@ -93,14 +120,6 @@ export async function errorIn(response: Response): Promise<AccountsError> {
     retryAfter: wait >= 0 ? wait : !own && isBusy ? 10 : undefined,
     cause: body,
   });
-}
-
-/** The error of a request for which `fetch` rejected. @param signal the signal with which the caller may abort it */
-export function lost(cause: unknown, signal?: AbortSignal | null): AccountsError {
-  const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
-  return signal?.aborted && !isLate
-    ? new AccountsError('ABORTED', { message: 'The call was aborted', cause })
-    : new AccountsError('NO_RESPONSE', { message: 'No response came from the service', cause });
 }
 
 /** The body of an error, plain or as problem details. */

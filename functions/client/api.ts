@@ -1,5 +1,5 @@
 /** The operations of the service by their paths, with the types of the contract. */
-import { AccountsError, type ApiAnswer, answered, errorIn, lost } from './answer.ts';
+import { AccountsError, type ApiAnswer, answered, requested } from './answer.ts';
 import { send, type Way } from './fetch.ts';
 import { follow, isAnonymous } from './follow.ts';
 import type { Operations } from './paths.ts';
@@ -71,15 +71,11 @@ interface ApiRequest extends Readonly<RequestInit> {
 /** Sends a request, and applies the effects of a successful operation on the session. */
 async function call(way: Way, request: ApiRequest): Promise<ApiAnswer<unknown>> {
   let response: Response | undefined;
-  const answer = await answered(async () => {
-    try {
-      response = await sendToService(way, request);
-      if (response.ok) return await bodyOf(response);
-    } catch (error) {
-      throw error instanceof AccountsError ? error : lost(error, request.signal);
-    }
-    throw await errorIn(response);
-  });
+  const sent = async () => {
+    response = await sendToService(way, request);
+    return response;
+  };
+  const answer = await answered(() => requested(sent, bodyOf, request.signal));
   if (!answer.error) await follow(way.keeper, request, answer.data);
   return { ...answer, response };
 }

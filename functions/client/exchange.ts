@@ -1,5 +1,5 @@
 /** Exchanges a refresh token for the next tokens, and ends a session (functions/README.md, Sessions). */
-import { type Answer, answered, errorIn, lost } from './answer.ts';
+import { type AccountsError, type Answer, answered, requested } from './answer.ts';
 import type { Way } from './fetch.ts';
 import { forget, leftOf, readSession, type Session } from './tokens.ts';
 import { readToken, type Tokens } from './user.ts';
@@ -8,22 +8,19 @@ type Target = Pick<Way, 'base' | 'fetch'>;
 
 /** @returns the next tokens @throws {AccountsError} if there are none, or no response came */
 export async function exchange(
-  target: Target,
+  { base, fetch }: Target,
   refreshToken: string,
-  signal?: AbortSignal,
+  signal: AbortSignal | null = null,
 ): Promise<Tokens> {
   const body = JSON.stringify({ refreshToken });
   const headers = { 'Content-Type': 'application/json' };
-  const response = await post(target, '/api/refresh', { headers, body, signal: signal ?? null });
-  if (!response.ok) throw await errorIn(response);
-  try {
+  const init = { method: 'POST', headers, body, signal };
+  const read = async (response: Response) => {
     const tokens = (await response.json()) as Tokens;
     readToken(tokens.token);
     return tokens;
-  } catch (error) {
-    // The response was cut off, or something other than the service has sent it.
-    throw lost(error, signal);
-  }
+  };
+  return requested(() => fetch(`${base}/api/refresh`, init), read, signal);
 }
 
 /** Forgets the tokens in any case, and then ends the session at the service. */
@@ -40,25 +37,18 @@ export async function logOut(way: Way, signal?: AbortSignal): Promise<Answer<und
 async function endAtService(
   target: Target,
   session: Session,
-  signal?: AbortSignal,
+  signal: AbortSignal | null = null,
 ): Promise<undefined> {
-  const end = (token: string) =>
-    post(target, '/api/logout', {
-      headers: { Authorization: `Bearer ${token}` },
-      signal: signal ?? null,
-    });
-  let response = leftOf(session) > 0 ? await end(session.token) : undefined;
-  if (!response || response.headers.get('Error-Code') === 'TOKEN_EXPIRED') {
-    const next = await exchange(target, session.refreshToken ?? '', signal);
-    response = await end(next.token);
-  }
-  if (!response.ok) throw await errorIn(response);
-}
-
-async function post({ base, fetch }: Target, path: string, init: RequestInit): Promise<Response> {
+  const end = (token: string) => {
+    const init = { method: 'POST', headers: { Authorization: `Bearer ${token}` }, signal };
+    const send = () => target.fetch(`${target.base}/api/logout`, init);
+    return requested(send, async () => undefined, signal);
+  };
   try {
-    return await fetch(base + path, { method: 'POST', ...init });
+    if (leftOf(session) > 0) return await end(session.token);
   } catch (error) {
-    throw lost(error, init.signal);
+    if ((error as AccountsError).code !== 'TOKEN_EXPIRED') throw error;
   }
+  const next = await exchange(target, session.refreshToken ?? '', signal);
+  return end(next.token);
 }

@@ -1,5 +1,5 @@
 /** The requests that a server sends to the accounts service: for one browser, or for itself. */
-import { AccountsError, type Answer, answered, errorIn, lost } from './answer.ts';
+import { AccountsError, type Answer, answered, requested } from './answer.ts';
 import type { Fetch } from './fetch.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
@@ -67,16 +67,9 @@ export function ask<Body, Made>(
 ): Promise<Answer<Made>> {
   const headers = { 'User-Agent': agent, Accept: accepted, ...source, ...init.headers };
   const signal = AbortSignal.timeout(patience);
-  return answered(async () => {
-    try {
-      const response = await fetch(url + path, { ...init, headers, signal });
-      if (!response.ok) throw await errorIn(response);
-      return make((await response.json()) as Body);
-    } catch (error) {
-      // There is no response, or it was cut off, or something other than the service has sent it.
-      throw error instanceof AccountsError ? error : lost(error);
-    }
-  });
+  const send = () => fetch(url + path, { ...init, headers, signal });
+  const read = async (response: Response) => make((await response.json()) as Body);
+  return answered(() => requested(send, read));
 }
 
 const accepted = 'application/json, application/problem+json';
