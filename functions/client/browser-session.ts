@@ -1,16 +1,8 @@
 /** The session of the browser that sent a request: at most one refresh, and the cookies that the response sets. */
 import type { Answer } from './answer.ts';
-import {
-  type Cookies,
-  cookiesIn,
-  deleted,
-  headersWith,
-  type Naming,
-  nameOf,
-  pairKept,
-} from './cookies.ts';
-import type { Fetch } from './fetch.ts';
-import { askTokens, isEnd, isRefusal, type Service, tokenExpired } from './service.ts';
+import { type Cookies, cookiesIn, deleted, type Naming, nameOf, pairKept } from './cookies.ts';
+import { type Fetch, isTokenRefused } from './fetch.ts';
+import { askTokens, isEnd, type Service, tokenExpired } from './service.ts';
 import { readToken, type Tokens } from './user.ts';
 
 export interface BrowserSession {
@@ -86,15 +78,6 @@ export function setCookies(session: BrowserSession, response: Outgoing): void {
   if (set.length > 0) response.set('Cache-Control', 'no-store');
 }
 
-/** The headers of a request that is passed on: with the new pair, or without tokens if the session has ended. */
-export function headersOf(
-  { renewed, hasEnded, naming }: BrowserSession,
-  headers: Headers,
-): Headers {
-  if (!renewed && !hasEnded) return headers;
-  return headersWith(hasEnded ? null : (renewed ?? null), headers, naming);
-}
-
 /**
  * `fetch` that adds the token of the browser if a request goes to the service or to one of the named origins, and for
  * the service the address of the browser. If the token is refused, it sends the request again with the next pair, unless
@@ -107,7 +90,7 @@ export function fetchOf(
 ): Fetch {
   const refusals = new Map([
     ...sendTo.map((url) => [new URL(url).origin, isRefusedByOther] as const),
-    [new URL(service.url).origin, isRefusedByService],
+    [new URL(service.url).origin, isTokenRefused],
   ]);
   return async (input, init) => {
     const request = withSource(new Request(input, init), service);
@@ -138,10 +121,6 @@ async function renewed(session: BrowserSession): Promise<Answer<Tokens>> {
 function isRefusedByOther({ status }: Response, { token, refreshToken }: Tokens): boolean {
   const isOld = Date.now() - readToken(token).issued > 60_000;
   return status === 401 && refreshToken !== undefined && isOld;
-}
-
-function isRefusedByService({ status, headers }: Response): boolean {
-  return status === 401 && isRefusal(headers.get('Error-Code'));
 }
 
 /** Only the service gets the key. */

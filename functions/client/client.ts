@@ -2,7 +2,7 @@
 import { type Api, apiOf } from './api.ts';
 import { type Calls, callsOf } from './calls.ts';
 import { exchange } from './exchange.ts';
-import { type Fetch, fetchWithToken, type Way } from './fetch.ts';
+import { type Fetch, fetchWithToken, targetOf, type Way } from './fetch.ts';
 import { exclusiveBy } from './lock.ts';
 import { originOf, place } from './place.ts';
 import { defaultStorage, endedMark, keptIn, type TokenStorage } from './storage.ts';
@@ -88,11 +88,11 @@ export function createClient<Declared extends object = object>(
 }
 
 /** How the client reaches the service, and keeps its session. */
-function wayOf({ url, storage, name, ...options }: ClientOptions): Way {
-  const base = url.replace(/\/+$/, '');
+function wayOf({ storage, name, ...options }: ClientOptions): Way {
+  const { url: base, fetch } = targetOf(options);
   const service = originOf(base);
-  if (!service) throw new TypeError(`The url of the service is of http or https, not ${url}`);
-  const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+  if (!service)
+    throw new TypeError(`The url of the service is of http or https, not ${options.url}`);
   const key = `accounts-client.${name ?? base}`;
   const isShared = storage ?? place.document;
   const keeper: Keeper = {

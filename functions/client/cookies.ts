@@ -107,13 +107,15 @@ export function loggedOut({ prefix, attributes }: Naming): string {
 
 /**
  * The headers of a request that is passed on to another part of the app.
- * @param following the pair that replaces the request's pair; null: the request is passed on without tokens
+ * @param following the pair that replaces the request's pair; null: the request is passed on without tokens; undefined:
+ *   as it is
  */
 export function headersWith(
-  following: Tokens | null,
+  following: Tokens | null | undefined,
   headers: Headers,
   { prefix }: Naming,
 ): Headers {
+  if (following === undefined) return headers;
   const copy = new Headers(headers);
   const others = pairsIn(headers).filter(([name]) => following || !name.startsWith(prefix));
   const all = following ? [...others, [prefix + next, textOf(following)]] : others;

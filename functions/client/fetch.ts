@@ -6,6 +6,18 @@ import { freshSession, type Keeper, refresh, type Session } from './tokens.ts';
 /** The type of the platform's `fetch`. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
+/** The address of a service without a final slash, and by default the platform's own `fetch`. */
+export function targetOf({
+  url,
+  fetch,
+}: {
+  readonly url: string;
+  readonly fetch?: Fetch | undefined;
+}) {
+  const own: Fetch = (...request) => globalThis.fetch(...request);
+  return { url: url.replace(/\/+$/, ''), fetch: fetch ?? own };
+}
+
 /** How a client reaches its service. */
 export interface Way {
   readonly keeper: Keeper;
@@ -58,17 +70,22 @@ export async function send(
   };
   const session = await freshSession(keeper);
   const response = await sendWith(session);
-  if (!session || !isRefused(response, session, origin === service)) return response;
-  const next = await refresh(keeper, session, origin === service);
+  const isOfService = origin === service;
+  const isRefused = isOfService ? isTokenRefused : isRefusedByOther;
+  if (!session || !isRefused(response, session)) return response;
+  const next = await refresh(keeper, session, isOfService);
   const isNew = next && next.token !== session.token;
   return isNew && !isStream(init.body) ? sendWith(next) : response;
 }
 
+/** Whether the service has refused a request because of its token. */
+export function isTokenRefused({ status, headers }: Response): boolean {
+  return status === 401 && /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');
+}
+
 /** Other servers may refuse a token for reasons other than its age, for which they would also refuse a new token. */
-function isRefused({ status, headers }: Response, session: Session, isOfService: boolean): boolean {
-  if (status !== 401) return false;
-  if (isOfService) return /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');
-  return Boolean(session.refreshToken) && Date.now() + session.ahead - session.issued > 60_000;
+function isRefusedByOther({ status }: Response, { refreshToken, ahead, issued }: Session): boolean {
+  return status === 401 && Boolean(refreshToken) && Date.now() + ahead - issued > 60_000;
 }
 
 function urlOf(input: string | URL | Request): string {

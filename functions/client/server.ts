@@ -8,15 +8,14 @@ import {
   type BrowserSession,
   type ClientAddresses,
   fetchOf,
-  headersOf,
   type Outgoing,
   renew,
   secondsLeft,
   sessionOf,
   setCookies,
 } from './browser-session.ts';
-import { namingOf } from './cookies.ts';
-import type { Fetch } from './fetch.ts';
+import { headersWith, namingOf } from './cookies.ts';
+import { type Fetch, targetOf } from './fetch.ts';
 import { forbidden, handle, isOwn, type ServedApp, sendAgain } from './handle.ts';
 import { askUser, isRefusal, tokenExpired } from './service.ts';
 import type { Tokens, User } from './user.ts';
@@ -81,9 +80,7 @@ export function sessionCookies<Declared extends object = object>(
   options: SessionCookiesOptions<Declared>,
 ): SessionCookies<Declared> {
   const { origin, name = 'accounts', sendTo = [] } = options;
-  const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
-  const url = options.url.replace(/\/+$/, '');
-  const app = { ...options, url, sendTo, fetch, naming: namingOf(origin, name) };
+  const app = { ...options, ...targetOf(options), sendTo, naming: namingOf(origin, name) };
   return {
     handle: (request) => handle(app, request),
     open: (request) => open(app, request),
@@ -124,7 +121,7 @@ function opened<Declared extends object>(
     ...caller,
     fetch: fetchOf(session, async () => (await renew(session)).data ?? undefined),
     setCookies: (response) => setCookies(session, response),
-    headers: headersOf(session, headers),
+    headers: headersWith(session.hasEnded ? null : session.renewed, headers, session.naming),
   };
 }
 

@@ -51,8 +51,8 @@ export function isEnd({ status }: AccountsError): boolean {
 }
 
 /** The error for an expired token, as the service responds with it. */
-export function tokenExpired(): AccountsError {
-  return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired' });
+export function tokenExpired(cause?: unknown): AccountsError {
+  return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired', cause });
 }
 
 /**

@@ -19,24 +19,19 @@ const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
   readonly PublicKeyCredential?: Signals;
 };
 
-interface Teller {
-  /** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
-  tell(): Promise<void>;
-  /** Makes a change of the passkeys. A list that was read before the change ended is not passed on to the browser. */
-  changing<Result>(change: () => Promise<Result>): Promise<Result>;
-}
-
 /** Passes on only the latest list, and none during a change: the browser forgets each passkey that a list lacks. */
-export function tellerOf(api: Api): Teller {
+export function tellerOf(api: Api) {
   let changes = 0;
   let turn = 0;
   return {
+    /** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
     tell() {
       turn += 1;
       const own = turn;
       return tellBrowser(api, () => changes === 0 && turn === own);
     },
-    async changing(change) {
+    /** Makes a change of the passkeys. A list that was read before the change ended is not passed on to the browser. */
+    async changing<Result>(change: () => Promise<Result>) {
       changes += 1;
       try {
         return await change();

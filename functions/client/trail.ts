@@ -3,7 +3,7 @@
  * (functions/client/README.md, Audit entries of your own services).
  */
 import { AccountsError } from './answer.ts';
-import type { Fetch } from './fetch.ts';
+import { type Fetch, targetOf } from './fetch.ts';
 import { type Clock, systemClock } from './trail-clock.ts';
 import { add, closeBatch, isFull, type Queue, queueOf } from './trail-queue.ts';
 import { type Sender, store } from './trail-sender.ts';
@@ -87,9 +87,7 @@ const none = { failures: 0, outages: 0, flushes: 0 };
 function stateOf(options: TrailOptions, clock: Clock): State {
   const told = new Set<Promise<void>>();
   const { key, attempts = 10, maxWaiting = 1000 } = options;
-  const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
-  const url = options.url.replace(/\/+$/, '');
-  const service = { url, fetch, agent: 'accounts-client', source: {} };
+  const service = { ...targetOf(options), agent: 'accounts-client', source: {} };
   const refuse = (text: string, error: AccountsError) => tell(options, JSON.parse(text), error);
   const sender: Sender = { service, key, attempts, clock, refuse, ...none };
   const queue = queueOf(maxWaiting, clock, (texts) => {

@@ -1,6 +1,7 @@
 /** `accounts-client/verify`: verifies tokens of a service whose setting TOKEN_SIGNING is RS256. */
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { AccountsError, type Answer } from './answer.ts';
+import { tokenExpired } from './service.ts';
 import { readToken, type User } from './user.ts';
 
 export interface Verification {
@@ -50,6 +51,6 @@ function keysOf(url: string): JWTVerifyGetKey {
 function errorOf(cause: unknown): AccountsError {
   if (cause instanceof AccountsError) return cause;
   return cause instanceof errors.JWTExpired
-    ? new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired', cause })
+    ? tokenExpired(cause)
     : new AccountsError('TOKEN_INVALID', { status: 401, message: 'Invalid token', cause });
 }
