@@ -8,7 +8,6 @@ import {
   ResourceInUseException,
   UpdateTableCommand,
   type UpdateTableCommandInput,
-  UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import {
@@ -19,7 +18,8 @@ import {
 } from '../../lib/dynamodb/tables.ts';
 
 /**
- * Creates missing tables, adds missing indexes to existing tables, and sets the time to live of all tables.
+ * Creates missing tables, and adds missing indexes to existing tables. The tables have no time to live, because the
+ * service removes expired items itself (expiry.ts).
  * @param names the real name of each table, by its logical name
  * @param isOwn whether this process has started the engine; indexes are not added in any other engine
  * @throws {Error} for a table that is used for something else, or that lacks an index in an engine that this process
@@ -40,7 +40,6 @@ export async function createTables(
       if (!(error instanceof ResourceInUseException)) throw error;
       await addMissingIndexes({ client, endpoint, isOwn }, TableName, table);
     }
-    if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
   }
   client.destroy();
 }
@@ -147,21 +146,4 @@ aws dynamodb update-table --endpoint-url ${endpoint} --region ${region} --cli-in
   }
   console.log(`${lack}: it is added before the service starts.`);
   await client.send(new UpdateTableCommand(addition));
-}
-
-/** Errors that may be ignored when the time to live of a table is set. */
-const tolerable = [
-  // The table already has its time to live.
-  'ValidationException',
-  // The engine does not support a time to live.
-  'UnknownOperationException',
-];
-
-async function setTimeToLive(client: DynamoDBClient, TableName: string, AttributeName: string) {
-  const TimeToLiveSpecification = { AttributeName, Enabled: true };
-  try {
-    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
-  } catch (error) {
-    if (!tolerable.includes((error as Error).name)) throw error;
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Removes expired items from the users table. On AWS, DynamoDB does this; the engines on one machine accept a time to
- * live, but delete nothing.
+ * Removes expired items from the users table. On AWS, DynamoDB does this by the table's time to live; engines on one
+ * machine delete nothing.
  */
 import { DeleteCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';

@@ -1,65 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import {
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  UpdateTableCommand,
-  UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
-import { startEngine } from '../../../infra/local/engine.ts';
 import { environmentDefaults } from '../../../infra/local-settings.ts';
-import { createWithout, useOwnTables } from '../../support/own-tables.ts';
+import { createWithout } from '../../support/own-tables.ts';
 import { engineClient } from '../../support/stored-items.ts';
 
-describe('createTables', () => {
-  const client = engineClient(inject('engine'));
-  const timeToLive = async (TableName: string) => {
-    const described = await client.send(new DescribeTimeToLiveCommand({ TableName }));
-    const { TimeToLiveStatus, AttributeName } = described.TimeToLiveDescription ?? {};
-    return [TimeToLiveStatus, AttributeName];
-  };
-
-  it('tells the engine to delete expired items', async () => {
-    const { users, audit } = await useOwnTables();
-
-    expect(await timeToLive(users)).toEqual(['ENABLED', 'expires_at']);
-    expect(await timeToLive(audit)).toEqual(['ENABLED', 'expires_at']);
-  });
-
-  it('turns a missing time to live on, and leaves an existing time to live as it is', async () => {
-    const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
-    await useOwnTables();
-    await createTables(inject('engine'), names);
-    await client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: names.users,
-        TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: false },
-      }),
-    );
-
-    await createTables(inject('engine'), names);
-    await createTables(inject('engine'), names);
-
-    expect(await timeToLive(names.users)).toEqual(['ENABLED', 'expires_at']);
-  });
-});
-
-describe('createTables where a table lacks an index', async () => {
-  const complete = { users: 'complete-users', audit: 'complete-audit' };
+describe('createTables where a table lacks an index', () => {
+  const complete = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
   const index = 'admins';
-  // DynamoDB Local never completes an index once about eight of its tables have a time to live. The engine that all
-  // tests share has more such tables.
-  const { endpoint, stop } = await startEngine({ only: inject('engineName') });
+  const endpoint = inject('engine');
   const client = engineClient(endpoint);
   beforeAll(async () => {
     for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
     await createTables(endpoint, complete);
   });
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await stop();
-  });
+  afterAll(() => vi.unstubAllEnvs());
 
   const incomplete = async () => {
     const users = `users-${randomUUID()}`;
