@@ -29,7 +29,6 @@ export const cors = {
   maxAge: 3600,
 } as const;
 
-/** The origins that a value of {@link corsOrigins} lists. */
 export function originsIn(text: string): string[] {
   return text.split(',').map((each) => each.trim());
 }

@@ -28,7 +28,6 @@ export interface DeploymentSetting extends Setting {
 
 const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
 
-/** The numbers of days for which CloudWatch Logs can keep logs. */
 const retentions = Object.values(RetentionDays)
   .filter((days) => typeof days === 'number')
   .filter((days) => days !== RetentionDays.INFINITE)
@@ -109,7 +108,6 @@ export const deploymentSettings = {
 type Catalogue = typeof deploymentSettings;
 export type Name = keyof Catalogue;
 
-/** The settings whose text is JSON. */
 export type JsonName = {
   [K in Name]: Catalogue[K]['allowed'] extends { isJson: true } ? K : never;
 }[Name];

@@ -70,7 +70,6 @@ export function placeIn(file: Given, credentials: string | undefined): Place {
 
 const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 
-/** The settings in the file of a deployment. @throws {SettingError} if there is no such file */
 function readFile(name: string): Given {
   const known = globSync('*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
   if (!/^[a-z][a-z\d-]{0,39}$/.test(name)) {

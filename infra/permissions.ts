@@ -303,7 +303,6 @@ export const confirmation = [
   'failures.count',
 ] as const;
 
-/** The uses of a handler that logs users in. */
 export const logins = [
   'attributes',
   'signing-secret',

@@ -1,4 +1,3 @@
-/** Reads the settings of a deployment, and checks them against each other. */
 import { Fn, Token } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { parseSetting, ruleOf, type Setting } from '../lib/ground/setting.ts';
@@ -37,7 +36,6 @@ export function readDeploymentSettings(chosen: Given): DeploymentSettings {
   return settings;
 }
 
-/** The value of one setting, or its default. @throws {SettingError} */
 export function readSetting(name: Name, given: Given): string | number | undefined {
   const setting: Setting = deploymentSettings[name];
   requireResolved(name, given[name]);
@@ -89,7 +87,6 @@ function requireConsistent(values: Given): void {
   }
 }
 
-/** Requires that entries leave the table only if they are sealed, and do not leave the archive before the table. */
 function requireKept(settings: DeploymentSettings): void {
   const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
   if (auditRetentionDays > 0 && auditSeal !== 'on') {
@@ -118,7 +115,6 @@ function requireStream(settings: DeploymentSettings): void {
   }
 }
 
-/** Requires that the seal is not turned off by mistake in stage production. */
 function requireSealed({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void {
   if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
   throw new SettingError(

@@ -47,7 +47,6 @@ export const auditPublisher = functionOf('background/publish-audit');
 
 const files = Object.keys(usesOf);
 
-/** All other functions. */
 export const functions: readonly FunctionDefinition[] = files
   .map((file) => functionOf(file))
   .filter(({ name }) => name !== auditSealer.name && name !== auditPublisher.name);

@@ -86,7 +86,6 @@ export async function requested<Made>(
   }
 }
 
-/** The answer of a call, with its data converted by a function. */
 export async function mapped<Data, Made>(
   call: Promise<ApiAnswer<Data>>,
   make: (data: Data) => Made | Promise<Made>,

@@ -51,7 +51,6 @@ interface Parameterized extends RequestOptions {
   readonly body?: unknown;
 }
 
-/** A path with its parameters filled in. Query parameters that are undefined are left out. */
 function filledIn(
   pattern: string,
   { path = {}, query = {} }: Parameterized['params'] = {},
@@ -62,13 +61,11 @@ function filledIn(
   return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
 }
 
-/** A request to an operation; `body` is JSON. */
 interface ApiRequest extends Readonly<RequestInit> {
   readonly path: string;
   readonly method: string;
 }
 
-/** Sends a request, and applies the effects of a successful operation on the session. */
 async function call(way: Way, request: ApiRequest): Promise<ApiAnswer<unknown>> {
   let response: Response | undefined;
   const sent = async () => {

@@ -64,7 +64,6 @@ function bytesIn(text: string): Uint8Array {
   return Uint8Array.from(binary, (byte) => byte.charCodeAt(0));
 }
 
-/** The parts of a response to either request. */
 const parts = [
   'clientDataJSON',
   'attestationObject',

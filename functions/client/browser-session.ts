@@ -11,9 +11,7 @@ export interface BrowserSession {
   readonly cookies: Cookies;
   /** The origins that get the token, besides the service's own. */
   readonly sendTo: readonly string[];
-  /** The refresh, once it has begun. */
   renewal?: Promise<Answer<Tokens>>;
-  /** The tokens that the service issued in this refresh. */
   renewed?: Tokens;
   hasEnded: boolean;
 }
@@ -35,14 +33,12 @@ export interface ClientAddresses {
   readonly address: (request: Pick<Request, 'headers'>) => string | undefined;
 }
 
-/** An app, as the session of a request depends on it. */
 export interface SessionApp
   extends Pick<BrowserSession, 'naming' | 'sendTo'>,
     Pick<Service, 'url' | 'fetch'> {
   readonly client?: ClientAddresses | undefined;
 }
 
-/** The session of a request, according to its cookies. */
 export function sessionOf(request: Pick<Request, 'headers'>, app: SessionApp): BrowserSession {
   const { headers } = request;
   const { url, fetch, naming, sendTo, client } = app;

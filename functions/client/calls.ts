@@ -68,12 +68,10 @@ export function callsOf<Declared extends object>(api: Api, way: Way) {
   };
 }
 
-/** The user who is signed in, according to the storage. */
 async function userOf<Declared extends object>({ keeper }: Way): Promise<User<Declared> | null> {
   return ((await readSession(keeper))?.user ?? null) as User<Declared> | null;
 }
 
-/** The parameter of operations on the user who is signed in. */
 async function own(way: Way) {
   return { path: { id: (await userOf(way))?.id ?? 0 } };
 }

@@ -1,4 +1,3 @@
-/** The client of an app. */
 import { type Api, apiOf } from './api.ts';
 import { type Calls, callsOf } from './calls.ts';
 import { exchange } from './exchange.ts';
@@ -87,7 +86,6 @@ export function createClient<Declared extends object = object>(
   return accounts as unknown as Accounts<Declared>;
 }
 
-/** How the client reaches the service, and keeps its session. */
 function wayOf({ storage, name, ...options }: ClientOptions): Way {
   const { url: base, fetch } = targetOf(options);
   const service = originOf(base);

@@ -5,13 +5,11 @@
  */
 import { readToken, type Tokens } from './user.ts';
 
-/** How the cookies of an app are named, and the attributes that are set with each. */
 export interface Naming {
   readonly prefix: string;
   readonly attributes: string;
 }
 
-/** The app's cookies in a request. */
 export interface Cookies {
   /** The names of the cookies which browsers keep: pairs of tokens, and the mark of a request to be sent again. */
   readonly names: readonly string[];
@@ -66,7 +64,6 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
   };
 }
 
-/** The name of the cookie of a pair. */
 export function nameOf({ token }: Tokens, { prefix }: Naming): string {
   return prefix + readToken(token).issued / 1000;
 }
@@ -87,7 +84,6 @@ export function pairKept(tokens: Tokens, naming: Naming): string {
   return `${name}=${value}; ${naming.attributes}; Max-Age=${400 * 24 * 60 * 60}`;
 }
 
-/** A `Set-Cookie` that deletes a cookie. */
 export function deleted(name: string, { attributes }: Naming): string {
   return `${name}=; ${attributes}; Max-Age=0`;
 }

@@ -18,7 +18,6 @@ export function targetOf({
   return { url: url.replace(/\/+$/, ''), fetch: fetch ?? own };
 }
 
-/** How a client reaches its service. */
 export interface Way {
   readonly keeper: Keeper;
   readonly fetch: Fetch;
@@ -78,7 +77,6 @@ export async function send(
   return isNew && !isStream(init.body) ? sendWith(next) : response;
 }
 
-/** Whether the service has refused a request because of its token. */
 export function isTokenRefused({ status, headers }: Response): boolean {
   return status === 401 && /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');
 }

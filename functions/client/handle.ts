@@ -12,7 +12,6 @@ import { loggedOut, sentAgain } from './cookies.ts';
 import { askTokens, patience } from './service.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
-/** An app with its settings. */
 export type ServedApp = SessionApp & { readonly origin: string };
 
 /** Responds to a request according to the last part of its path. */

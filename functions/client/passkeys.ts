@@ -145,7 +145,6 @@ async function asked(api: Api, signal?: AbortSignal): Promise<UsedCredential> {
   return askToUse(data, signal);
 }
 
-/** Asks the browser to make a passkey, and adds it. */
 async function addMade(
   api: Api,
   options: PasskeyCreationOptions,

@@ -50,7 +50,6 @@ export function isEnd({ status }: AccountsError): boolean {
   return status === 401 || status === 404;
 }
 
-/** The error for an expired token, as the service responds with it. */
 export function tokenExpired(cause?: unknown): AccountsError {
   return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired', cause });
 }

@@ -1,4 +1,3 @@
-/** Where the tokens are kept. */
 import { place } from './place.ts';
 
 /** A storage for texts, synchronous or asynchronous. On a server each request needs a client with its own storage. */
@@ -28,7 +27,6 @@ const pageStorage: TokenStorage = {
   },
 };
 
-/** The storage of a page, or else memory. */
 export function defaultStorage(): TokenStorage {
   return place.document ? pageStorage : memoryStorage();
 }

@@ -173,7 +173,6 @@ async function drop({ kept }: Keeper, reason: Reason): Promise<Outcome> {
   return { session: null, reason };
 }
 
-/** The session in a stored text; null: the text has none. */
 function sessionIn(text: string | null): Session | null {
   try {
     const { ahead = 0, ...tokens } = JSON.parse(text ?? '');

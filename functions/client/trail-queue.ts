@@ -21,7 +21,6 @@ export interface Queue {
   settled: Promise<void>;
 }
 
-/** @param maxWaiting how many entries may wait */
 export function queueOf(maxWaiting: number, clock: Clock, close: Queue['close']): Queue {
   const counts = { waiting: 0, closed: 0, done: 0, isTimed: false, isDue: false };
   return {

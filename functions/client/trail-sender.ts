@@ -19,7 +19,6 @@ export interface Sender {
   /** How often a batch was given up because no response came, and the last error. */
   outages: number;
   outage?: AccountsError;
-  /** The last pause. */
   pause?: Timer;
   /** How many calls of `flush` are waiting. */
   flushes: number;

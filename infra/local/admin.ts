@@ -71,7 +71,6 @@ export async function adminChange(account: NewUser, user: StoredUser | undefined
   return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) } as const;
 }
 
-/** Makes the configured admin, unless the user who has the address is already an admin with that password. */
 async function ensureConfigured(account: NewUser): Promise<void> {
   const user = await findUserByEmail(account.email);
   const isDone =
@@ -82,7 +81,6 @@ async function ensureConfigured(account: NewUser): Promise<void> {
   if (!isDone) await makeAdmin(account, user);
 }
 
-/** Makes an admin, and records it in the audit trail as a change by `npm start`. */
 async function makeAdmin(account: NewUser, user?: StoredUser): Promise<void> {
   const { make, details, ...change } = await adminChange(account, user);
   const operator = localAccount();
@@ -106,7 +104,6 @@ async function freeEmail(): Promise<string> {
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
 }
 
-/** Makes a user an admin, unless somebody else has the address now. */
 function reinstate({ id, email }: StoredUser, password_hash: string) {
   return rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');

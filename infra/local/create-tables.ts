@@ -81,7 +81,6 @@ function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
 interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
-  /** Whether this process has started the engine. */
   readonly isOwn: boolean;
 }
 
@@ -109,10 +108,6 @@ async function addMissingIndexes(
   }
 }
 
-/**
- * The status of each index of a table, by its name.
- * @throws {Error} for a table that is used for something else
- */
 async function statusesOf(
   { client }: Place,
   TableName: string,

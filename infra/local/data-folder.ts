@@ -27,7 +27,6 @@ export function localAccount(): string {
 /** The facts that a running service writes to its data folder for the operator's commands. */
 export interface RunningService {
   readonly url: string;
-  /** The address of its DynamoDB engine. */
   readonly endpoint: string;
   readonly usersTable: string;
   readonly auditTable: string;
@@ -110,7 +109,6 @@ export function lockFolder(folder: string): (() => void) | undefined {
   return () => database.close();
 }
 
-/** Removes the file that {@link announceRunning} has written. */
 export function forgetRunning(folder: string): void {
   rmSync(runningFile(folder), { force: true });
 }

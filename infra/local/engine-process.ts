@@ -10,7 +10,6 @@ import { get as getByHttps } from 'node:https';
 import { join } from 'node:path';
 import { patiently } from '../../lib/ground/time.ts';
 
-/** The command that starts an engine. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];

@@ -13,7 +13,6 @@ import {
 } from './engine-process.ts';
 import { freePort } from './port.ts';
 
-/** A DynamoDB engine on this machine. */
 export interface Engine {
   readonly name: string;
   readonly endpoint: string;
@@ -82,7 +81,6 @@ export function engineOf(
 interface EngineOptions {
   /** The folder in which the engine stores its data; undefined: it stores them only in memory. */
   readonly folder?: string | undefined;
-  /** The only engine that may be used. */
   readonly only?: EngineName | undefined;
   /** The address at which an earlier engine listened; absent: a new address, chosen at random. */
   readonly endpoint?: string | undefined;

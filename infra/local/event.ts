@@ -73,7 +73,6 @@ export function sourceAddress(remote = '', forwarded = ''): string {
   return isOnThisMachine && isAddress(last) ? oneSpelling(last) : end;
 }
 
-/** Values by their names; the values of a repeated name are joined by commas. */
 function joined(pairs: Iterable<readonly [string, string]>): Record<string, string> {
   const values = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries(

@@ -41,7 +41,6 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   );
 }
 
-/** Whether a request is a CORS preflight request of a browser. */
 export function isPreflight({ method, headers }: IncomingMessage) {
   return method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
 }

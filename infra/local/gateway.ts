@@ -27,7 +27,6 @@ interface GatewayOptions {
   readonly log: ((line: string) => void) | undefined;
   /** The origin of a reverse proxy on this machine; undefined: the headers of proxies are not believed. */
   readonly publicUrl: string | undefined;
-  /** Called with each request and its response. */
   explain(message: IncomingMessage, result: APIGatewayProxyStructuredResultV2): void;
 }
 
@@ -98,7 +97,6 @@ export function matchPath(pattern: string, target: string): Record<string, strin
   return parameters;
 }
 
-/** Logs a request when its response has been sent or its client has gone away. */
 function logWhenDone(
   message: IncomingMessage,
   response: ServerResponse,

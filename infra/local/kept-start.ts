@@ -23,7 +23,6 @@ export interface KeptStart {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The variables that say where the data are. */
 export const placeVariables = {
   AWS_ENDPOINT_URL_DYNAMODB: 'engine',
   USERS_TABLE: 'table',
@@ -79,7 +78,6 @@ export function readKeptStart(folder: string): KeptStart | undefined {
   }
 }
 
-/** The settings that are in force, as variables. */
 function variablesOf(names: readonly (keyof Config)[]): Readonly<Record<string, string>> {
   return Object.fromEntries(names.map((name) => [variableOf(name), String(config[name])]));
 }

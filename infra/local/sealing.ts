@@ -56,7 +56,6 @@ export function startSealing(folder: string, interval: number): () => Promise<vo
   };
 }
 
-/** The archive in a data folder. */
 export function archiveFolder(folder: string): string {
   return join(folder, 'audit-archive');
 }

@@ -3,7 +3,6 @@ import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audi
 import { DomainError, faultName, httpErrors } from '../../lib/ground/errors.ts';
 import { explain, Failure } from './failure.ts';
 
-/** The engineer who runs a command. */
 export interface Operator {
   readonly command: string;
   /** The ARN of the AWS identity or, for a service on this machine, the account of this machine. */
@@ -95,7 +94,6 @@ export async function recordOutcome(
   throw new Failure(problem);
 }
 
-/** The details in the audit entry of a change that a fault has ended. */
 export function describeFault(error: unknown) {
   return faultDetails(error, { mayHaveHappened: mayHaveHappened(error) });
 }

@@ -6,7 +6,6 @@ import type { Operator } from './audit.ts';
 import { Failure, UsageError } from './failure.ts';
 import type { Target } from './target.ts';
 
-/** A parsed command line, and the service for which it is. */
 export interface Invocation {
   readonly operator: Operator;
   readonly operands: readonly string[];

@@ -6,7 +6,6 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** The command line is not valid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -51,7 +50,6 @@ const byName: Readonly<Record<string, string>> = {
   ThrottlingException: 'AWS limits the rate of requests: try again in a minute.',
 };
 
-/** The sentence for a known fault of AWS, an engine or the network. */
 function explainFault(fault: Error, name: string): string | undefined {
   if (fault.message.startsWith('Region is missing'))
     return 'There is no AWS region: set AWS_REGION.';

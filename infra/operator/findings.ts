@@ -114,7 +114,6 @@ function detailsOf({ before, after }: Told): readonly string[] {
   return [before ?? after ?? []].flat().map(shorten);
 }
 
-/** The differences between an entry as it was sealed and the entry as it is now. */
 function differences(before: string, after: string): readonly string[] {
   const [sealed, stored] = [fieldsOf(before), fieldsOf(after)];
   const shown = (text = 'absent') => shorten(text);

@@ -1,4 +1,3 @@
-/** Collects the entries of an export. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
 import {

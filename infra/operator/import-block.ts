@@ -27,7 +27,6 @@ export interface Import {
   reject(line: number, reason: string): void;
 }
 
-/** How many users are written at the same time. */
 const concurrency = 16;
 
 /**
@@ -80,7 +79,6 @@ export async function findHolders(
 const anotherHash =
   'has an email that is registered with another hash: the user existed before, or the line has changed since it was imported';
 
-/** The candidates whose address no user has yet. */
 async function findFresh(candidates: readonly Candidate[], run: Import) {
   const holders = await repeatOnFault(() => findHolders(candidates.map(({ user }) => user.email)));
   return candidates.filter((candidate, i) => {

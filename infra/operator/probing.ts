@@ -20,7 +20,6 @@ interface Probing {
   readonly deadline: number;
 }
 
-/** The number of requests that are sent at the same time. */
 const atOnce = 4;
 
 /** Sends the requests in groups, and stops after a group in which no request gets a response. */

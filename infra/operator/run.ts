@@ -56,7 +56,6 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The exit status of a command that has failed. */
 export function failureStatus([name = '']: readonly string[]): number {
   return commands[name]?.status?.failure ?? 1;
 }

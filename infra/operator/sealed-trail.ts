@@ -11,7 +11,6 @@ import { locate } from './files.ts';
 import type { Told } from './findings.ts';
 import type { SealedTrail } from './target.ts';
 
-/** The options of commands that read a sealed trail. */
 export const trailOptions = {
   '--since <time>': 'entries from this time on (RFC 3339, or a date)',
   '--until <time>': 'entries before this time',
@@ -19,7 +18,6 @@ export const trailOptions = {
   '--public-key <file>': 'the public key (PEM) that must have signed it, kept elsewhere',
 } as const satisfies Command['options'];
 
-/** A sealed trail that was opened for reading. */
 export interface OpenedTrail extends Trail {
   /** The folder of the archive, which also holds the public key; absent if the archive is a bucket. */
   readonly folder?: string;

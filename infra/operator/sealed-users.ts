@@ -2,7 +2,6 @@
 import type { Item } from '../../lib/seal/line.ts';
 import { getItems, userKey } from '../../lib/users/item.ts';
 
-/** Collects the users of entries. */
 export function sealedUsers() {
   const [known, deleted] = [new Set<number>(), new Set<number>()];
   let last = 0;
@@ -36,7 +35,6 @@ export function sealedUsers() {
   };
 }
 
-/** The user whom an entry is about. */
 function subjectOf({ resource, resource_id }: Item): number | undefined {
   return resource === 'users' && typeof resource_id === 'string' ? Number(resource_id) : undefined;
 }

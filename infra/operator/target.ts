@@ -28,7 +28,6 @@ export type TargetName =
   /** No service: the command reads files only. */
   | { readonly offline: true };
 
-/** The place where a service seals its audit trail. */
 export type SealedTrail =
   | {
       readonly folder: string;
@@ -38,7 +37,6 @@ export type SealedTrail =
     }
   | SealedBucket;
 
-/** The service that a command works on. */
 export interface Target {
   /** The operator: the ARN of an AWS identity, or the account on this machine. */
   readonly identity: string;

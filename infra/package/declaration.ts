@@ -7,7 +7,6 @@ import { readMeanings } from '../meanings.ts';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 import { compile, root } from './packing.ts';
 
-/** The text of the declaration file. */
 export function makeDeclaration(): string {
   const outDir = temporaryFolder();
   compile(['infra/stack/accounts.ts'], { emitDeclarationOnly: true, rootDir: root, outDir });

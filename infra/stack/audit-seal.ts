@@ -139,7 +139,6 @@ function leavesAfter(days: number): s3.LifecycleRule[] {
       ];
 }
 
-/** Gives a function what its uses need of the seal. */
 function permit(
   scope: Construct,
   { auditArchiveDays }: DeploymentSettings,
@@ -239,7 +238,6 @@ function sealingStatements(kept: Kept): PolicyStatement[] {
   ];
 }
 
-/** The permissions to read the archive. */
 function readingStatements({ bucket }: Kept): PolicyStatement[] {
   return [
     // Every read names a version, so s3:GetObject is not needed.

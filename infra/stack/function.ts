@@ -21,7 +21,6 @@ import { allowing } from './policy.ts';
 import type { Tables } from './table.ts';
 import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
-/** The properties that all functions of the stack share. */
 export interface SharedFunctionProps {
   readonly codeOf: (definition: FunctionDefinition) => Code;
   readonly tables: Tables;
@@ -31,7 +30,6 @@ export interface SharedFunctionProps {
   /** The key of second factors, if users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
-  /** The log group of all functions. */
   readonly logs: LogGroup;
   /** The key that encrypts data, if keys of AWS do not. */
   readonly dataKey: IKey | undefined;
@@ -46,7 +44,6 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
     readonly timeout: Duration;
     readonly environment: Readonly<Record<string, string>>;
   };
-  /** The mail function, if there is one. */
   readonly mail?: ServiceFunction | undefined;
 }
 

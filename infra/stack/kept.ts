@@ -6,7 +6,6 @@ export function areKept({ stage }: DeploymentSettings): boolean {
   return stage === 'production';
 }
 
-/** The removal policy of data and keys. */
 export function removalOf(settings: DeploymentSettings): RemovalPolicy {
   return areKept(settings) ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
 }

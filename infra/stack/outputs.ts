@@ -5,7 +5,6 @@ import type { Construct } from 'constructs';
 import type { ServiceFunction, SharedFunctionProps } from './function.ts';
 import { parameterNameOf } from './name.ts';
 
-/** The outputs for the resources that functions share. */
 export function outputsOf(shared: SharedFunctionProps): Readonly<Record<string, string>> {
   const { tables, logs, signingSecret, edgeSecret, factorKey, dataKey } = shared;
   return {

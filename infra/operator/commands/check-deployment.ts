@@ -68,7 +68,6 @@ function outcomeOf(url: string, judged: readonly Judged[], hasToken: boolean) {
   return { outcome, url, requests: judged.length, faults, unknown, notReached } as const;
 }
 
-/** The routes that the caller with the token may not read. */
 function routesDenied(judged: readonly Judged[]): readonly string[] {
   const denied = judged.filter(
     ({ verdict, found }) => verdict === 'right' && found.startsWith('403'),

@@ -15,7 +15,6 @@ import type { Write } from '../files.ts';
 import { exported, gatherEntries } from '../gathered-entries.ts';
 import { type OpenedTrail, openTrail, trailOptions } from '../sealed-trail.ts';
 
-/** How many entries are written at a time. */
 const batchSize = 1000;
 
 export const exportAudit: Command = {

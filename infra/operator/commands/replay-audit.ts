@@ -90,7 +90,6 @@ const form = v.object({
   } satisfies Record<keyof AuditEntry, v.GenericSchema>),
 });
 
-/** A running replay, with the entries that will be written next, and their line numbers. */
 interface Replay {
   readonly operator: Operator;
   readonly tally: Record<'written' | 'ignored' | 'malformed', number>;

@@ -24,7 +24,6 @@ all tokens.`,
   run,
 };
 
-/** The number of users whose sessions are ended at the same time. */
 const atOnce = 25;
 
 const runForAll: Run = async ({ operator }) => {

@@ -31,7 +31,6 @@ import {
   unsentMails,
 } from './metrics.ts';
 
-/** The resources that the alarms and the dashboard watch. */
 export interface Watched extends Logged {
   readonly api: HttpApi;
   readonly tables: Tables;
@@ -89,7 +88,6 @@ interface AlarmDefinition {
   readonly treatMissingData?: TreatMissingData;
 }
 
-/** Says how to find the function that responded. */
 const findRoute =
   'The access log has the route, which is in the description of the function that takes it.';
 

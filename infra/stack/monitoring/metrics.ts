@@ -81,7 +81,6 @@ export interface Logged {
   readonly sealer: ServiceFunction | undefined;
   /** Absent if audit entries are not put on a bus. */
   readonly events: AuditEvents | undefined;
-  /** The logs of all functions. */
   readonly logs: LogGroup;
   readonly accessLogs: LogGroup;
   readonly inProduction: boolean;
@@ -173,7 +172,6 @@ function countedLines({ functions, sealer, events, logs, accessLogs, inProductio
   };
 }
 
-/** Lines whose field has one of some values. */
 function having(field: string, values: readonly string[]) {
   return FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
 }
