@@ -12,10 +12,7 @@ export function placeOfFault({ allowed }: Setting, text = ''): string {
   return allowed === attributeList ? `; ${faultInAttributes(JSON.parse(text))}` : '';
 }
 
-/**
- * Where a text stops being JSON.
- * @returns the place, such as `line 3, column 5`; undefined for JSON
- */
+/** Where a text stops being JSON. @returns the place, such as `line 3, column 5`; undefined for JSON */
 export function faultInJson(text: string): string | undefined {
   const complaint = complaintAbout(text);
   if (complaint === undefined) return undefined;

@@ -69,7 +69,6 @@ export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<
 
 /**
  * Sends a request, and reads its response.
- * @param signal the signal with which the caller may abort it
  * @throws {AccountsError} also for a response that was cut off, or that something other than the service has sent
  */
 export async function requested<Made>(

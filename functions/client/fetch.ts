@@ -27,10 +27,7 @@ export interface Way {
   readonly service: string;
 }
 
-/**
- * `fetch` that adds the token only to requests to the service, to the page's own origin and to some other origins.
- * @param sendTo the other origins
- */
+/** `fetch` that adds the token only to requests to the service, to the page's own origin and to `sendTo`. */
 export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
   const known = [way.service, place.location && originOf('/'), ...sendTo.map(originOf)];
   return async (input, init = {}) => {

@@ -36,11 +36,7 @@ export function exclusiveBy(name?: string): Exclusive {
   };
 }
 
-/**
- * Ends work that takes too long.
- * @param limit milliseconds
- * @param late the error that is thrown then
- */
+/** Ends work that takes too long. @param limit milliseconds @param late the error that is thrown then */
 export async function within<T>(
   limit: number,
   late: () => Error,

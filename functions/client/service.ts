@@ -54,10 +54,7 @@ export function tokenExpired(cause?: unknown): AccountsError {
   return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired', cause });
 }
 
-/**
- * Sends a request, and awaits the JSON of its response.
- * @param make converts the JSON; where it throws, the answer is NO_RESPONSE
- */
+/** Sends a request, and reads the JSON of its response. @param make if it throws, the answer is NO_RESPONSE */
 export function ask<Body, Made>(
   { url, fetch, agent, source }: Service,
   path: string,

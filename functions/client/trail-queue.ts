@@ -11,27 +11,15 @@ export interface Queue {
   bytes: number;
   /** How many entries are not settled, the open batch included. */
   waiting: number;
-  /** How many batches were closed so far, and how many of them are settled. */
-  closed: number;
-  done: number;
   isTimed: boolean;
-  /** Whether the open batch is closed as soon as the ones before are settled. */
-  isDue: boolean;
   /** Resolves when all batches that are closed now are settled. */
   settled: Promise<void>;
 }
 
 export function queueOf(maxWaiting: number, clock: Clock, close: Queue['close']): Queue {
-  const counts = { waiting: 0, closed: 0, done: 0, isTimed: false, isDue: false };
-  return {
-    maxWaiting,
-    clock,
-    close,
-    open: [],
-    bytes: frame,
-    ...counts,
-    settled: Promise.resolve(),
-  };
+  const settled = Promise.resolve();
+  const empty = { open: [], bytes: frame, waiting: 0, isTimed: false, settled };
+  return { maxWaiting, clock, close, ...empty };
 }
 
 export function isFull({ waiting, maxWaiting }: Queue): boolean {
@@ -58,18 +46,14 @@ export function add(queue: Queue, text: string): boolean {
 
 /** Closes the open batch, which is then sent after the batches before it. */
 export function closeBatch(queue: Queue): void {
-  queue.isDue = false;
   const texts = queue.open;
   if (texts.length === 0) return;
   queue.open = [];
   queue.bytes = frame;
-  queue.closed += 1;
   const send = queue.close(texts);
   queue.settled = queue.settled.then(async () => {
     await send();
     queue.waiting -= texts.length;
-    queue.done += 1;
-    if (queue.isDue && queue.done === queue.closed) closeBatch(queue);
   });
 }
 
@@ -89,8 +73,10 @@ function closeLater(queue: Queue): void {
   queue.isTimed = true;
   queue.clock.later(() => {
     queue.isTimed = false;
+    const before = queue.settled;
     // While others are sent, it goes on to fill.
-    if (queue.done === queue.closed) closeBatch(queue);
-    else queue.isDue = true;
+    void before.then(() => {
+      if (queue.settled === before) closeBatch(queue);
+    });
   }, patience);
 }

@@ -144,9 +144,7 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
 }
 
-/**
- * Copies the readme, and copies the documents into `docs`, in the folders that they have in the repository.
- */
+/** Copies the readme, and copies the documents into `docs`, in the folders that they have in the repository. */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
   write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));
