@@ -65,7 +65,6 @@ export function routesOff(settings: ServiceValues) {
   });
 }
 
-/** The function that sends mails, if the settings turn it on. */
 export function mailFunction(settings: ServiceValues): FunctionDefinition | undefined {
   return functionsInForce(settings).find(({ uses }) => uses.has('mail.send'));
 }

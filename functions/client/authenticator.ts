@@ -26,7 +26,6 @@ export function hasPasskeys(): boolean {
   return Boolean(browser.PublicKeyCredential && browser.navigator?.credentials);
 }
 
-/** Whether the browser can offer passkeys among the suggestions of a field. */
 export async function canAutofill(): Promise<boolean> {
   const { PublicKeyCredential } = browser;
   return (await PublicKeyCredential?.isConditionalMediationAvailable?.()) ?? false;

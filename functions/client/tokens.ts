@@ -15,7 +15,6 @@ export interface Session extends Tokens, Times {
   readonly ahead: number;
 }
 
-/** The parts of a client that keep its session. */
 export interface Keeper {
   readonly kept: Kept;
   readonly exclusive: Exclusive;

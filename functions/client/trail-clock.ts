@@ -1,7 +1,6 @@
 /** The time, the timers and the chance of a trail, which tests replace. */
 export interface Clock {
   readonly now: () => Date;
-  /** Calls a function after some milliseconds. */
   readonly later: (act: () => void, milliseconds: number) => Timer;
   /** A number from 0 to below 1. */
   readonly random: () => number;

@@ -62,7 +62,6 @@ function keySchema(partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchem
   ];
 }
 
-/** The definitions of key attributes, without repetitions, in the form for CreateTable and UpdateTable. */
 function keyDefinitions(keys: readonly KeyAttribute[]): AttributeDefinition[] {
   const types = new Map(keys.map(({ name, type }) => [name, type]));
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));

@@ -43,7 +43,6 @@ export interface TimeRange {
   readonly until?: string;
 }
 
-/** Parses an option that is a time. @throws {UsageError} */
 export function parseTime(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const parsed = v.safeParse(instant, value);
@@ -53,7 +52,6 @@ export function parseTime(name: string, value: unknown): string | undefined {
   );
 }
 
-/** Parses the options `since` and `until` of a command. @throws {UsageError} */
 export function parseTimeRange(options: Invocation['options']): TimeRange {
   const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
   if (since && until && since >= until) throw new UsageError('--since must be before --until.');

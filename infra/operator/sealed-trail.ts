@@ -59,7 +59,6 @@ export function judgeShownKey({ folder, publicKey }: OpenedTrail): Told | undefi
     : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}`, sha256: null };
 }
 
-/** Opens a copy of an archive. @throws {UsageError} {Failure} */
 function openCopy(folder: string, keyFile: unknown): OpenedTrail {
   const publicKey = readPublicKey(keyFile);
   const located = locate(folder);

@@ -114,7 +114,6 @@ async function openFolder(folder: string): Promise<Target> {
   }
 }
 
-/** Uses the engine of the running service that has locked a folder. */
 async function joinService(folder: string): Promise<Target> {
   const running = readRunning(folder);
   if (!running) {
@@ -162,7 +161,6 @@ function useLocal(service: Reachable): void {
   });
 }
 
-/** Starts an engine on the folder of a service that is not running, until the command ends. */
 async function startOnFolder(folder: string) {
   const kept = useKeptSettings(folder);
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;

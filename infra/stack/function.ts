@@ -147,7 +147,6 @@ function memoryOf({ uses }: FunctionDefinition): number {
   return uses.has('audit.seal') ? 1024 : 512;
 }
 
-/** How Lambda repeats asynchronous invocations that have failed. */
 function retrying(unsent: Queue) {
   return {
     retryAttempts: 2,

@@ -92,7 +92,6 @@ const wanted = v.object({
 
 type Format = keyof typeof exportFormats;
 
-/** @throws {UsageError} */
 function parseExport(options: Invocation['options']): { filter: AuditFilter; format: Format } {
   if (options.publicKey !== undefined && options.archive === undefined) {
     throw new UsageError('--public-key requires --archive, which names the copy.');

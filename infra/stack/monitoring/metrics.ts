@@ -96,7 +96,6 @@ export type LogMetrics = {
   readonly [K in keyof Lines]: Metric | (undefined extends Lines[K] ? undefined : never);
 };
 
-/** Creates metrics from the access log and the log of the functions, each with one filter. */
 export function createLogMetrics(scope: Construct, logged: Logged): LogMetrics {
   const metricNamespace = nameOf(scope);
   const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
@@ -119,7 +118,6 @@ const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', '201', ...refusals];
 
-/** The lines that each metric counts, by its name; undefined for lines that no function writes. */
 function countedLines({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) {
   const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
   const posting = functions
