@@ -282,10 +282,6 @@ export interface SomeUses {
   readonly uses: readonly Use[];
 }
 
-/**
- * The uses of the handlers in a folder, by file: all uses that a handler has under any settings, except the uses in
- * `callers`.
- */
 export type Uses = Readonly<Record<string, readonly (Use | SomeUses)[]>>;
 
 export function when(isNeeded: Condition, ...uses: readonly Use[]): SomeUses {
