@@ -7,6 +7,7 @@ import { OpenDialog } from './components/dialog.tsx';
 import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
+import { keepFocus } from './focus.ts';
 import { mayLeave } from './leaving.ts';
 import { failureOf, useEvery } from './loading.ts';
 import { href, path, place } from './router.ts';
@@ -81,7 +82,12 @@ const Header = ({ email }: { readonly email: string }) => {
               key={screen.path}
               href={href(screen.path)}
               aria-current={current.startsWith(screen.path) ? 'page' : undefined}
-              onClick={close}
+              onClick={() => {
+                close();
+                // A link to the present place changes nothing but the text that is typed.
+                if (location.hash === href(screen.path))
+                  document.querySelector<HTMLFormElement>('search form')?.reset();
+              }}
             >
               {screen.title}
               {screen.path === '/seal' && <FindingsDot />}
@@ -166,4 +172,7 @@ const Console = () => {
 };
 
 const root = document.getElementById('console');
-if (root) accounts.ready.then(() => render(<Console />, root));
+if (root) {
+  keepFocus(root);
+  void accounts.ready.then(() => render(<Console />, root));
+}

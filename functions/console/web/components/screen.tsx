@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { mark } from '../../mark.ts';
 import { settings } from '../api.ts';
+import { announce } from './notice.tsx';
 
 let isFirst = true;
 
@@ -13,11 +14,13 @@ interface ScreenProps {
   readonly children: ComponentChildren;
 }
 
-/** A screen with its title. The title gets the focus if another screen was shown before. */
+/** A screen with its title. If another screen was shown before, its status is forgotten, and the title
+ * gets the focus. */
 export const Screen = ({ title, heading: shown = title, actions, children }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (!isFirst) heading.current?.focus();
+    announce('');
     isFirst = false;
   }, []);
   useLayoutEffect(() => {
