@@ -18,6 +18,7 @@ export const statuses: Texts = {
   ...(settings.verification && { unverified: 'Address not verified' }),
 };
 export const orders: Texts = { '': 'Oldest first', desc: 'Newest first' };
+export const seenOrders: Texts = { '': 'Longest ago first', desc: 'Last seen first' };
 
 /** The query of the list: all that is in the address bar. */
 export interface UserQuery {
@@ -26,7 +27,7 @@ export interface UserQuery {
   readonly role: string;
   readonly status: string;
   readonly order: string;
-  /** A day, such as `2026-08-30`: those who have not been seen since. All other fields are empty then. */
+  /** A day, such as `2026-08-30`: those who have not been seen since. All other fields but `order` wait then. */
   readonly seenBefore: string;
 }
 
@@ -38,36 +39,22 @@ export function readUserQuery(query: Readonly<Record<string, string>>): UserQuer
   const chosen = (texts: Texts, name: string) =>
     (texts[query[name] ?? ''] ? query[name] : '') ?? '';
   const { q = '', seenBefore = '' } = query;
-  if (settings.sessions && /^\d{4}-\d\d-\d\d$/.test(seenBefore))
-    return { ...everybody, seenBefore };
   return {
-    ...everybody,
     q,
     role: chosen(roles, 'role'),
     status: chosen(statuses, 'status'),
     order: chosen(orders, 'order'),
+    seenBefore: settings.sessions && /^\d{4}-\d\d-\d\d$/.test(seenBefore) ? seenBefore : '',
   };
 }
+
+/** The part of a query that the service can answer: it combines `seenBefore` with the order alone. */
+export const inForce = ({ seenBefore, order, ...query }: UserQuery): UserQuery =>
+  seenBefore ? { ...everybody, seenBefore, order } : { ...query, seenBefore, order };
 
 /** Whether the service reads all users to find those of a query, a part with each request. */
 export const isWalk = ({ q, role, status }: UserQuery): boolean =>
   q !== '' || status !== '' || role === 'auditor';
-
-/**
- * When the last user was created whom a walk has read.
- * @param next the path of the next page: its cursor begins with that time, as base64url
- * @returns undefined: the path does not say so
- */
-export function reachedIn(next: string): string | undefined {
-  const cursor = new URL(next, location.origin).searchParams.get('cursor') ?? '';
-  const [position = ''] = cursor.split('.');
-  try {
-    const [time] = atob(position.replaceAll('-', '+').replaceAll('_', '/')).split('#');
-    return time && !Number.isNaN(Date.parse(time)) ? time : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The most users of a page, and the most users that a search shows. */
 export const limit = 100;
@@ -76,9 +63,9 @@ export const limit = 100;
 export function readUsers(query: UserQuery, path?: string): Promise<Page<User[]>> {
   if (path) return sendForPage(api.GET(path as '/api/users'));
   const { q, role, status, order, seenBefore } = query;
-  if (seenBefore) return list({ limit, seenBefore });
   const filter = {
     limit,
+    ...(seenBefore && { seenBefore }),
     ...(role && (role === 'auditor' ? { auditor: 'true' } : { role })),
     ...(status && { status }),
     ...(order && { order }),
@@ -86,13 +73,17 @@ export function readUsers(query: UserQuery, path?: string): Promise<Page<User[]>
   return q ? find(q, filter) : list(filter);
 }
 
+/** The id that a text is, with or without `#`; undefined: it is none. */
+export const idIn = (text: string): string | undefined => /^#?(\d{1,16})$/.exec(text)?.[1];
+
 type ListQuery = Readonly<Record<string, string | number>>;
 
 /** The user whose id or whole address is sought, found by an index; otherwise all users with this part. */
 async function find(sought: string, query: ListQuery): Promise<Page<User[]>> {
   const isAlone = !('status' in query || 'auditor' in query);
-  if (isAlone && /^#?\d{1,16}$/.test(sought)) {
-    const params = { path: { id: Number(sought.replace('#', '')) } };
+  const id = idIn(sought);
+  if (isAlone && id) {
+    const params = { path: { id: Number(id) } };
     const found = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
     if (found) return { data: [found] };
   } else if (isAlone && /^[^\s@]+@[^\s@]+$/.test(sought)) {

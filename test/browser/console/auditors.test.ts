@@ -53,7 +53,7 @@ describe('An auditor', () => {
 
     await page.getByLabel('Find users').fill(user.email);
     await page.getByRole('link', { name: `#${user.id}` }).waitFor();
-    expect(await controls(page)).toEqual([]);
+    expect(await controls(page)).toEqual(['Not seen for 90 days']);
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('link', { name: `#${user.id}` }).click();
     await page.getByText('May do all that the API offers.').waitFor();

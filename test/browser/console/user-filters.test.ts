@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
@@ -90,50 +90,88 @@ describe('The list of users', () => {
   it.each([
     ['', 'until'],
     ['&order=desc', 'since'],
-  ])('says how far a walk has read, if the place has %j', async (order, word) => {
+  ])('says how far a walk has found users, if the place has %j', async (order, word) => {
+    const user = { ...(await register(api)), created_at: '2026-03-05T12:00:00.000Z' };
     const { page } = await openConsole(browser, service, '#/users');
-    const cursor = Buffer.from('2026-03-05T12:00:00.000Z#7').toString('base64url');
     const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
     await page.route('**/api/users?*status=suspended*', async (route) => {
-      const isLast = route.request().url().includes('cursor=');
-      if (isLast) await held;
-      const next = `</api/users?status=suspended&cursor=${cursor}.signature>; rel="next"`;
-      await route.fulfill({ json: [], headers: isLast ? {} : { Link: next } });
+      const [, cursor = ''] = /cursor=(\w*)/.exec(route.request().url()) ?? [];
+      if (cursor === 'third') await held;
+      const next = { '': 'second', second: 'third', third: '' }[cursor];
+      const headers = next && {
+        Link: `</api/users?status=suspended&cursor=${next}>; rel="next"`,
+      };
+      await route.fulfill({ json: cursor === 'second' ? [user] : [], headers: headers || {} });
     });
 
     await page.evaluate(`location.hash = '#/users?status=suspended${order}'`);
-    await page
-      .getByText(`0 users found so far, among those created ${word} Mar 5, 2026.`)
-      .waitFor();
-    await page.getByText('No user found so far.').waitFor();
+    await page.getByText(`1 user found so far, among those created ${word} Mar 5, 2026.`).waitFor();
     goOn();
 
-    await page.getByText('No user is like this.').waitFor();
+    await page.getByText('1 user shown.').waitFor();
     expect(await page.getByText('so far').count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('shows who has not been seen since a day, which excludes all other filters', async () => {
+  it('shows who has not been seen since a day, while the filters that cannot be combined wait and say why', async () => {
     const user = { ...(await register(api)), created_at: '2026-01-31T12:00:00.000Z' };
-    const { page } = await openConsole(browser, service, '#/users?role=admin&q=ad');
+    const place = '#/users?role=admin&q=ad&order=desc';
+    const { page } = await openConsole(browser, service, place);
     const asked: string[] = [];
     await page.route('**/api/users?*seenBefore=*', (route) => {
       asked.push(new URL(route.request().url()).search);
       return route.fulfill({ json: [{ ...user, last_seen_on: '2026-02-28' }] });
     });
+    const waiting = ['Find users', 'Show', 'Status'].map((label) => page.getByLabel(label));
+    const states = () => Promise.all(waiting.map((field) => field.isDisabled()));
+    const reasonOf = async (field: Locator) =>
+      page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).innerText();
+    const reasons = () => Promise.all(waiting.map(reasonOf));
 
     await page.getByLabel('Last seen before').fill('2026-08-30');
     await rowOf(page, user).getByText('Feb 28, 2026 (UTC)').waitFor();
-    expect(hashOf(page)).toBe('#/users?seenBefore=2026-08-30');
-    expect(asked).toEqual(['?limit=100&seenBefore=2026-08-30']);
-    expect(await page.getByLabel('Find users').inputValue()).toBe('');
+    expect(hashOf(page)).toBe(`${place}&seenBefore=2026-08-30`);
+    expect(asked).toEqual(['?limit=100&seenBefore=2026-08-30&order=desc']);
+    expect(await states()).toEqual([true, true, true]);
+    expect(await reasons()).toEqual(
+      Array(3).fill(
+        'Find, Show and Status wait while a day is chosen: they cannot be combined with it.',
+      ),
+    );
+    expect(await page.getByLabel('Find users').inputValue()).toBe('ad');
+    expect(await page.getByLabel('Order').isEnabled()).toBe(true);
     expect(await violationsIn(page)).toEqual([]);
-    await page.getByLabel('Show').selectOption('Admins');
+    await page.getByLabel('Last seen before').fill('');
     await rowOf(page, user).waitFor({ state: 'detached' });
 
     await rowOf(page, service.admin).waitFor();
-    expect(hashOf(page)).toBe('#/users?role=admin');
-    expect(await page.getByLabel('Last seen before').inputValue()).toBe('');
+    expect(hashOf(page)).toBe(place);
+    expect(await states()).toEqual([false, false, false]);
+    expect(await page.getByLabel('Show').inputValue()).toBe('admin');
+  });
+
+  it('offers the day 90 days ago, and says that users who were never seen are not in the list', async () => {
+    const { page } = await openConsole(browser, service, '#/users');
+    const day = () => new Date(Date.now() - 90 * 86_400_000).toISOString().slice(0, 10);
+    const before = day();
+
+    await button(page, 'Not seen for 90 days').click();
+    await page.getByText('Users who were never seen are not in this list.').waitFor();
+
+    expect([before, day()].map((each) => `#/users?seenBefore=${each}`)).toContain(hashOf(page));
+  });
+
+  it('says that the user with an exact id is deleted, beside the users who have the number in the address', async () => {
+    const { id } = await register(api);
+    const other = await register(api, { email: `${id}-${uniqueEmail()}` });
+    await api('DELETE', `/api/users/${id}`, { token });
+    const { page } = await openConsole(browser, service, `#/users?q=${id}`);
+
+    await rowOf(page, other).waitFor();
+    await page.getByText(`The user with the id ${id}: #${id} Deleted`).waitFor();
+    await page.getByRole('link', { name: `#${id}`, exact: true }).click();
+
+    await page.getByText(`No user has the id ${id} now.`).waitFor();
   });
 
   it('has no filter whose option is off, and ignores it in the address bar', async () => {
@@ -152,7 +190,7 @@ describe('The list of users', () => {
 
 it.each([
   ['2026-02-28', ['Last seen Feb 28, 2026 (UTC)']],
-  [null, ['No sign-in recorded']],
+  [null, ['Never seen']],
   [undefined, []],
 ])('The page of a user whose last_seen_on is %j says so in its header', async (day, said) => {
   const user = await register(api);
@@ -167,5 +205,5 @@ it.each([
   await button(page, 'Copy the address').waitFor();
 
   const facts = await page.locator('main > .title span').allInnerTexts();
-  expect(facts.filter((each) => /seen|sign-in/.test(each))).toEqual(said);
+  expect(facts.filter((each) => /seen/.test(each))).toEqual(said);
 });

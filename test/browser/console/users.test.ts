@@ -287,6 +287,29 @@ describe('The screen of all users', () => {
     expect((await api('GET', `/api/users?search=${name}`, { token })).body).toHaveLength(2);
   });
 
+  it('selects all users from the one before by a click with Shift, and names them before they are deleted', async () => {
+    const name = `Range ${Date.now()}`;
+    const users: Account[] = [];
+    for (let made = 0; made < 4; made += 1) users.push(await register(api, { name }));
+    const { page } = await open(`#/users?q=${encodeURIComponent(name)}`);
+    const box = (index: number) =>
+      page.getByRole('checkbox', { name: `Select #${users[index]?.id}`, exact: true });
+
+    await box(0).click();
+    await box(2).click({ modifiers: ['Shift'] });
+    await page.getByText('3 users selected').waitFor();
+    await button(page, 'Delete').click();
+    const listed = page.getByRole('dialog').getByRole('listitem');
+    expect(await listed.allInnerTexts()).toEqual(
+      users.slice(0, 3).map(({ id, email }) => `${name} #${id} (${email})`),
+    );
+    await page.keyboard.press('Escape');
+    await box(1).click({ modifiers: ['Shift'] });
+
+    await page.getByText('1 user selected').waitFor();
+    expect(await box(0).isChecked()).toBe(true);
+  });
+
   it('stops a bulk deletion on request, after the user who is being deleted', async () => {
     const name = `Stopped ${Date.now()}`;
     for (let made = 0; made < 3; made += 1) await register(api, { name });

@@ -14,7 +14,6 @@ import { Button } from './button.tsx';
 import { closeDialog, Dialog, opened } from './dialog.tsx';
 import { FailureNotice, tell, useCountdown } from './notice.tsx';
 
-/** The failure of the form around a field. */
 const FormFailure = createContext<ConsoleError | undefined>(undefined);
 
 interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
@@ -47,7 +46,7 @@ export const Field = ({ label, hint, button, ...input }: FieldProps) => {
         ref={element}
         id={id}
         aria-invalid={fault ? 'true' : undefined}
-        aria-describedby={described || undefined}
+        aria-describedby={described || input['aria-describedby']}
       />
       {button}
       {hint && (
@@ -89,7 +88,6 @@ export const PasswordField = (props: Omit<FieldProps, 'button' | 'type'>) => {
   return <Field required spellcheck={false} {...props} type={type} button={show} />;
 };
 
-/** The current password of the signed-in user. */
 export const CurrentPassword = (props: Partial<FieldProps>) => (
   <PasswordField
     label="Current password"
@@ -99,7 +97,6 @@ export const CurrentPassword = (props: Partial<FieldProps>) => (
   />
 );
 
-/** A code of a second factor. */
 export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint?: string }) => (
   <Field
     label="Code"
@@ -118,7 +115,7 @@ export const UserNameOf = ({ email }: { email: string }) => (
   <input hidden readOnly type="text" autoComplete="username" value={email} />
 );
 
-interface SelectProps
+export interface SelectProps
   extends Omit<PartialSelectHTMLAttributes<HTMLSelectElement>, 'role' | 'size'> {
   readonly label: string;
   readonly name: string;

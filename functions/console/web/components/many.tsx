@@ -5,12 +5,10 @@ import { counted } from '../format.ts';
 import { useAsk } from '../leaving.ts';
 import { failureOf } from '../loading.ts';
 import { Button } from './button.tsx';
-import { closeDialog, Dialog } from './dialog.tsx';
+import { closeDialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
 import { tell } from './notice.tsx';
 import { PersonWithAddress } from './person.tsx';
-
-export const mostSelected = 100;
 
 /** An action on each user of a selection, with one request for each. */
 export interface ManyDeed {
@@ -95,7 +93,6 @@ const useMany = (props: ManyProps) => {
   return { outcome, run, stop };
 };
 
-/** Asks, applies an action to one user after another, and says what failed and why. */
 export const Many = (props: ManyProps) => {
   const { users, title, ...deed } = props;
   const { outcome, run, stop } = useMany(props);
@@ -106,7 +103,7 @@ export const Many = (props: ManyProps) => {
     await run();
   };
   return (
-    <Dialog title={`${title} ${all}`}>
+    <>
       {outcome && (
         <>
           <progress max={users.length} value={passedIn(outcome)} aria-label={`Of ${all}`} />
@@ -138,7 +135,7 @@ export const Many = (props: ManyProps) => {
           {!outcome && (
             <>
               <p>{deed.consequence}</p>
-              <details>
+              <details open={users.length <= 10}>
                 <summary>Who they are</summary>
                 <ul>
                   {users.map((user) => (
@@ -160,6 +157,6 @@ export const Many = (props: ManyProps) => {
           )}
         </Form>
       )}
-    </Dialog>
+    </>
   );
 };

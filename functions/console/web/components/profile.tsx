@@ -48,7 +48,6 @@ export const setSuspended = async (user: User, isSuspended: boolean): Promise<Us
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
 
-/** Whether the user who is signed in may change a user. */
 export const mayChange = (user: Pick<User, 'id'>): boolean => isAdmin() || isOwn(user);
 
 /** A user, and the function that shows the user again after a change. */
@@ -99,7 +98,7 @@ export const UserFacts = ({ user }: { user: UserDetails & Seen }) => (
         Last seen <Time at={user.last_seen_on} write={utcDay} />
       </span>
     )}
-    {user.last_seen_on === null && <span class="muted">No sign-in recorded</span>}
+    {user.last_seen_on === null && <span class="muted">Never seen</span>}
     <span class="muted">
       Created <Time at={user.created_at} />
     </span>

@@ -1,30 +1,42 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { User } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
+import { Many } from '../screens/on-demand.tsx';
 import { Button } from './button.tsx';
-import { openDialog } from './dialog.tsx';
-import { Many, type ManyDeed, mostSelected } from './many.tsx';
+import { Dialog, openDialog } from './dialog.tsx';
+import type { ManyDeed } from './many.tsx';
 import { deleteUser, isOwn, setSuspended, suspension } from './profile.tsx';
+
+/** The most users who are selected. */
+export const mostSelected = 100;
 
 export interface Selection {
   readonly selected: readonly User[];
-  readonly toggle: (user: User) => void;
+  /** Selects a user, or no longer. @param isRange whether this applies to all users from the one before */
+  readonly toggle: (user: User, isRange?: boolean) => void;
   readonly select: (users: readonly User[]) => void;
 }
 
-export function useSelection(): Selection {
+/** @param rows the users of the list, in its order */
+export function useSelection(rows: readonly User[]): Selection {
   const [selected, select] = useState<readonly User[]>([]);
-  return {
-    selected,
-    toggle: (user) =>
-      select((before) => {
-        const others = before.filter(({ id }) => id !== user.id);
-        return others.length < before.length ? others : [...others, user].slice(0, mostSelected);
-      }),
-    select,
+  const last = useRef(0);
+  const toggle = (user: User, isRange = false) => {
+    const placeOf = (sought: number) => rows.findIndex(({ id }) => id === sought);
+    const [from, to] = [placeOf(last.current), placeOf(user.id)];
+    const [first, end] = [Math.min(from, to), Math.max(from, to)];
+    const range =
+      isRange && first >= 0 ? rows.slice(first, end + 1).filter((each) => !isOwn(each)) : [user];
+    last.current = user.id;
+    select((before) => {
+      const others = before.filter((each) => !range.some(({ id }) => id === each.id));
+      const isOff = before.some(({ id }) => id === user.id);
+      return isOff ? others : [...others, ...range].slice(0, mostSelected);
+    });
   };
+  return { selected, toggle, select };
 }
 
 /** Selects a user of a list. Users cannot select themselves, because the actions do not apply to oneself. */
@@ -32,19 +44,21 @@ export function SelectionBox({ user, selected, toggle }: Selection & { user: Use
   return (
     <input
       type="checkbox"
-      aria-label={`Select #${user.id} ${user.name}`}
+      // The name is in the link beside it.
+      aria-label={`Select #${user.id}`}
       checked={selected.some(({ id }) => id === user.id)}
       disabled={isOwn(user)}
-      onChange={() => toggle(user)}
+      onClick={({ shiftKey }) => toggle(user, shiftKey)}
     />
   );
 }
 
-interface SelectionBarProps extends Selection {
-  readonly pages: Pages<User>;
-}
-
-export function SelectionBar({ selected, toggle, select, pages }: SelectionBarProps) {
+export function SelectionBar({
+  selected,
+  toggle,
+  select,
+  pages,
+}: Selection & { pages: Pages<User> }) {
   const { rows = [] } = pages;
   const others = rows.filter((user) => !isOwn(user));
   const all = others.slice(0, mostSelected);
@@ -55,6 +69,12 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
       data: data.flatMap((each) => (each.id === user.id ? (left ?? []) : each)),
     }));
   };
+  const ask = (deed: ManyDeed) =>
+    openDialog(
+      <Dialog title={`${deed.title} ${counted(selected.length, 'user')}`}>
+        <Many {...deed} users={selected} onDone={onDone} />
+      </Dialog>,
+    );
   return (
     <div class="row">
       {all.length > 0 && (
@@ -68,11 +88,7 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
         <div class="floating notice row">
           <span role="status">{counted(selected.length, 'user')} selected</span>
           {deeds.map((each) => (
-            <Button
-              key={each.title}
-              class="danger small"
-              onClick={() => openDialog(<Many {...each} users={selected} onDone={onDone} />)}
-            >
+            <Button key={each.title} class="danger small" onClick={() => ask(each)}>
               {each.title}
             </Button>
           ))}

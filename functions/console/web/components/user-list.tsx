@@ -4,28 +4,31 @@ import { counted, localDay, utcDay } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';
 import { isAdmin } from '../session.ts';
-import { isWalk, limit, reachedIn, readUsers, type UserQuery } from '../user-query.ts';
+import { idIn, isWalk, limit, readUsers, type UserQuery } from '../user-query.ts';
 import { Person } from './person.tsx';
 import { Address, isOver, type Seen } from './profile.tsx';
 import { type Selection, SelectionBar, SelectionBox, useSelection } from './selection.tsx';
 import { type Column, PagesTable } from './table.tsx';
 import { Badge, Time } from './text.tsx';
+import { UserName } from './user-name.tsx';
 
 /** The users of a query, of whom some can be selected. */
 export function UserList({ query }: { query: UserQuery }) {
   const [left] = useState<Partial<Left>>(history.state);
   const pages = usePages<User>('users', (path) => readUsers(query, path), left.rows);
-  const selection = useSelection();
   const { rows = [], more } = pages;
+  const selection = useSelection(rows);
   const isLoaded = pages.rows !== undefined;
   useLayoutEffect(() => {
     if (isLoaded && left.top !== undefined) scrollTo(0, left.top);
   }, [isLoaded]);
   const isFull = query.q !== '' && rows.length >= limit;
   const goesOn = isWalk(query) && more !== undefined;
+  const id = idIn(query.q);
   return (
     <>
       {isAdmin() && <SelectionBar {...selection} pages={pages} />}
+      {query.seenBefore && <p class="muted">Users who were never seen are not in this list.</p>}
       <PagesTable
         pages={{ ...pages, more: isFull ? undefined : more }}
         things={['user', 'users']}
@@ -34,25 +37,27 @@ export function UserList({ query }: { query: UserQuery }) {
         keyOf={({ id }) => id}
         empty={more ? 'No user found so far.' : <Nobody {...query} />}
       />
-      {query.seenBefore && (
-        <p class="muted">Users of whom no sign-in is recorded are not in this list.</p>
+      {id && isLoaded && rows.every((user) => String(user.id) !== id) && (
+        <p>
+          The user with the id {id}: <UserName id={id} isLink />
+        </p>
       )}
       {goesOn && (
         <p class="muted" role="status">
           {isFull
             ? `${counted(limit, 'user')} are shown at most: type more of the name or the address.`
-            : `${counted(rows.length, 'user')} found so far${readUntil(query, pages.data?.next)}.`}
+            : `${counted(rows.length, 'user')} found so far${readUntil(query, rows)}.`}
         </p>
       )}
     </>
   );
 }
 
-/** How far a walk has read, as the end of a sentence. */
-const readUntil = ({ order }: UserQuery, next = ''): string => {
-  const reached = reachedIn(next);
-  if (!reached) return '';
-  return `, among those created ${order ? 'since' : 'until'} ${localDay(reached)}`;
+/** How far a walk has read at least, as the end of a sentence: the service says no more than whom it has found. */
+const readUntil = ({ order }: UserQuery, rows: readonly User[]): string => {
+  const last = rows.at(-1);
+  if (!last) return '';
+  return `, among those created ${order ? 'since' : 'until'} ${localDay(last.created_at)}`;
 };
 
 /** How far the list had been read when the user left it, kept in that step of the browser's history. */

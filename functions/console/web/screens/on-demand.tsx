@@ -58,4 +58,5 @@ export const Passkeys = settings.passkeys ? onDemand('The passkeys', (all) => al
 export const Identities = settings.identities
   ? onDemand('The identities', (all) => all.Identities)
   : none;
+export const Many = onDemand('The action', (all) => all.Many);
 export const Help = onDemand('The help', (all) => all.Help);

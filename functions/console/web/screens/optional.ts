@@ -3,6 +3,7 @@ export { Access } from '../components/access.tsx';
 export { Attributes } from '../components/attributes.tsx';
 export { Help } from '../components/help.tsx';
 export { Identities } from '../components/identities.tsx';
+export { Many } from '../components/many.tsx';
 export { Passkeys } from '../components/passkeys.tsx';
 export { SealedEntry, SealOfEntry } from '../components/seal-of-entry.tsx';
 export { OwnFactor } from '../components/second-factor.tsx';
