@@ -32,9 +32,11 @@ describe('Sessions in the console', () => {
     const user = await register(api);
     const tokens = [await logIn(api, user), await logIn(api, user)];
     const { page, complaints } = await openConsole(browser, service, `#/users/${user.id}`);
-    const ends = button(page, 'End');
+    const ends = page.getByRole('button', { name: /^End \d+, / });
 
     await expect.poll(() => ends.count()).toBe(3);
+    const names = await ends.evaluateAll((all) => all.map((each) => each.ariaLabel));
+    expect(new Set(names).size, 'each button has a name of its own').toBe(3);
     expect(await violationsIn(page)).toEqual([]);
     await ends.first().click();
     await page.keyboard.press('Escape');

@@ -72,7 +72,7 @@ const addIn = async (page: Page, password: string, name = 'Laptop') => {
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByLabel('Current password').fill(password);
   await button(dialog, 'Add a passkey').click();
-  await page.getByRole('cell', { name }).waitFor();
+  await page.getByRole('cell', { name, exact: true }).waitFor();
   await dialog.waitFor({ state: 'hidden' });
 };
 
@@ -93,20 +93,20 @@ it.each([
     expect(await violationsIn(page)).toEqual([]);
     await button(dialog, 'Add a passkey').click();
     await page.getByText('The passkey is added.').waitFor();
-    await page.getByRole('cell', { name: 'Laptop' }).waitFor();
+    await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
     expect(await credentials()).toHaveLength(1);
 
-    await button(page, 'Rename').click();
+    await page.getByRole('button', { name: /^Rename \d+, / }).click();
     await dialog.getByLabel('Name').fill('Telephone');
     await button(dialog, 'Rename the passkey').click();
-    await page.getByRole('cell', { name: 'Telephone' }).waitFor();
+    await page.getByRole('cell', { name: 'Telephone', exact: true }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
 
     await button(page, 'Sign out').click();
     // The browser has one passkey, and its user is present: the list of the address field chooses the passkey.
     await title(page, 'My account').waitFor();
 
-    await button(page, 'Remove').click();
+    await page.getByRole('button', { name: /^Remove \d+, / }).click();
     await dialog.getByLabel('Current password').fill(admin.password);
     await button(dialog, 'Remove the passkey').click();
     await page.getByText('No passkey signs you in.').waitFor();

@@ -3,17 +3,16 @@
 import type { Identity, IdentityRemoval } from '../../../client/paths.ts';
 import { api, send, sendForList } from '../api.ts';
 import { localDay } from '../format.ts';
-import { useLoad } from '../loading.ts';
-import { Button } from './button.tsx';
-import { Confirmation } from './confirmation.tsx';
+import { RowButton } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Person } from './person.tsx';
 import { isOwn, mayChange, type UserProps } from './profile.tsx';
 import { Card } from './screen.tsx';
-import { type Column, LoadedTable, Table } from './table.tsx';
+import { type Column, LoadedTable } from './table.tsx';
 import { Time, Whole } from './text.tsx';
+import { Confirmation, useWays } from './ways.tsx';
 
 const known: readonly Column<Identity>[] = [
   { title: 'Issuer', cell: ({ issuer }) => <Whole text={issuer} />, class: 'name' },
@@ -21,17 +20,16 @@ const known: readonly Column<Identity>[] = [
   { title: 'Linked', cell: ({ created_at: at }) => <Time at={at} write={localDay} /> },
 ];
 
-const columnsFor = (props: UserProps): readonly Column<Identity>[] => [
-  ...known,
-  {
-    title: 'Unlink',
-    cell: (identity) => (
-      <Button class="small" onClick={() => openDialog(<Unlink {...props} identity={identity} />)}>
-        Unlink
-      </Button>
-    ),
-  },
-];
+const unlinkFor = (props: UserProps): Column<Identity> => ({
+  title: 'Unlink',
+  cell: (identity, number) => (
+    <RowButton
+      title="Unlink"
+      of={`${number}, ${identity.issuer}`}
+      onClick={() => openDialog(<Unlink {...props} identity={identity} />)}
+    />
+  ),
+});
 
 /** Asks before an identity is unlinked. Users must confirm it for their own; admins need not. */
 const Unlink = ({
@@ -68,29 +66,18 @@ const Unlink = ({
   );
 };
 
-const tableFor = (props: UserProps) => ({
-  caption: 'Identities',
-  columns: mayChange(props.user) ? columnsFor(props) : known,
-  keyOf: ({ id }: Identity) => id,
-  empty: 'No identity of another issuer is linked to this account.',
-});
-
-/** The identities of the signed-in user, which need no admin's rights to load. */
-const OwnIdentities = ({ user, changed }: UserProps) => {
-  const identities = useLoad('identities', () => sendForList(api.GET('/api/identities')));
-  const changedHere = async () => {
-    await identities.reload();
-    await changed();
-  };
-  return <LoadedTable {...tableFor({ user, changed: changedHere })} from={identities} />;
+export const Identities = ({ user, changed }: UserProps) => {
+  const load = () => sendForList(api.GET('/api/identities'));
+  const { from, props } = useWays({ user, changed }, load, user.identities);
+  return (
+    <Card title="Identities">
+      <LoadedTable
+        caption="Identities"
+        columns={mayChange(user) ? [...known, unlinkFor(props)] : known}
+        from={from}
+        keyOf={({ id }) => id}
+        empty="No identity of another issuer is linked to this account."
+      />
+    </Card>
+  );
 };
-
-export const Identities = (props: UserProps) => (
-  <Card title="Identities">
-    {isOwn(props.user) ? (
-      <OwnIdentities {...props} />
-    ) : (
-      <Table {...tableFor(props)} rows={props.user.identities ?? []} />
-    )}
-  </Card>
-);

@@ -2,7 +2,7 @@
 import type { Machine, MachineWithKey } from '../../../client/paths.ts';
 import { api, ConsoleError, send, sendUnless } from '../api.ts';
 import { useAsk } from '../leaving.ts';
-import { changesFrom, curlOf, type Scope, scopes } from '../machine.ts';
+import { changesFrom, type Scope, scopes } from '../machine.ts';
 import { fromLocal, toLocal } from '../trail/query.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, openDialog } from './dialog.tsx';
@@ -12,17 +12,13 @@ import { tell } from './notice.tsx';
 import { CopyButton } from './text.tsx';
 
 interface Props {
-  /** Loads the machines again. */
-  readonly reload: () => Promise<void>;
-}
-
-interface MachineProps extends Props {
   readonly machine: Machine;
+  readonly reload: () => Promise<void>;
 }
 
 type Values = Readonly<Record<string, string>>;
 
-export const NewMachine = ({ reload }: Props) => {
+export const NewMachine = ({ reload }: Pick<Props, 'reload'>) => {
   const act = async (values: Values) => {
     const body = meant(values);
     const made = await send(api.POST('/api/machines', { body })).finally(reload);
@@ -37,7 +33,7 @@ export const NewMachine = ({ reload }: Props) => {
 
 const paramsOf = ({ id }: Machine) => ({ path: { machine: String(id) } });
 
-export const ChangeMachine = ({ machine, reload }: MachineProps) => {
+export const ChangeMachine = ({ machine, reload }: Props) => {
   const params = paramsOf(machine);
   const act = async (values: Values) => {
     const body = changesFrom(machine, meant(values, machine.expires_at));
@@ -59,7 +55,7 @@ export const ChangeMachine = ({ machine, reload }: MachineProps) => {
   );
 };
 
-export const AnotherKey = ({ machine, reload }: MachineProps) => {
+export const AnotherKey = ({ machine, reload }: Props) => {
   const params = paramsOf(machine);
   const act = async ({ endPrevious }: Values) => {
     const body = endPrevious ? { endPrevious: true } : {};
@@ -83,7 +79,7 @@ export const AnotherKey = ({ machine, reload }: MachineProps) => {
   );
 };
 
-export const RemoveMachine = ({ machine, reload }: MachineProps) => {
+export const RemoveMachine = ({ machine, reload }: Props) => {
   const params = paramsOf(machine);
   const act = async () => {
     const removed = api.DELETE('/api/machines/{machine}', { params });
@@ -108,7 +104,6 @@ export const RemoveMachine = ({ machine, reload }: MachineProps) => {
 /** Shows a key, which nobody can see again: leaving it asks, except by its own button. */
 const NewKey = ({ machine }: { machine: MachineWithKey }) => {
   const { id, key } = machine;
-  const command = curlOf(location.origin, machine);
   useAsk(() => 'The key is not shown again. Leave it?');
   return (
     <Dialog title="The key">
@@ -119,14 +114,6 @@ const NewKey = ({ machine }: { machine: MachineWithKey }) => {
       <p>
         <code>{key}</code> <CopyButton text={key} label="Copy the key" />
       </p>
-      {machine.scopes.includes('audit:write') && (
-        <>
-          <p>
-            This command writes an entry: <CopyButton text={command} label="Copy the command" />
-          </p>
-          <pre>{command}</pre>
-        </>
-      )}
       <p class="row">
         <Button class="primary" onClick={closeDialog}>
           I have kept the key

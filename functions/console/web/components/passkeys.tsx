@@ -3,19 +3,19 @@
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../../../client/paths.ts';
 import { api, send, sendForList } from '../api.ts';
 import { localDay } from '../format.ts';
-import { useLoad } from '../loading.ts';
 import { canUsePasskeys, isInForce, ownPasskeys, tellBrowser } from '../passkeys.ts';
-import { Button } from './button.tsx';
-import { Confirmation } from './confirmation.tsx';
+import { Button, RowButton } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { Field, FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { isOwn, type UserProps } from './profile.tsx';
 import { Card } from './screen.tsx';
-import { type Column, LoadedTable, Table } from './table.tsx';
+import { type Column, LoadedTable } from './table.tsx';
 import { Time, Whole } from './text.tsx';
+import { Confirmation, useWays } from './ways.tsx';
 
-type Listed = Pick<Passkey, 'id' | 'name' | 'created_at' | 'rp_id'>;
+type Listed = Pick<Passkey, 'id' | 'name' | 'created_at' | 'rp_id'> &
+  Partial<Pick<Passkey, 'last_used_at'>>;
 
 const known: readonly Column<Listed>[] = [
   {
@@ -35,25 +35,25 @@ const known: readonly Column<Listed>[] = [
   { title: 'Added', cell: ({ created_at: at }) => <Time at={at} write={localDay} /> },
 ];
 
-/** Opens a dialog about a passkey, or to add a passkey. */
-type Ask = (open: keyof typeof dialogs, passkey?: Passkey) => void;
-
-const columnsFor = (ask: Ask): readonly Column<Passkey>[] => [
-  ...known,
+const ownFor = (props: UserProps): readonly Column<Listed>[] => [
   {
     title: 'Last used',
     cell: ({ last_used_at: at }) => (at ? <Time at={at} /> : 'never'),
   },
   {
     title: 'Change',
-    cell: (passkey) => (
+    cell: (passkey, number) => (
       <div class="row">
-        <Button class="small" onClick={() => ask('rename', passkey)}>
-          Rename
-        </Button>
-        <Button class="small" onClick={() => ask('remove', passkey)}>
-          Remove
-        </Button>
+        <RowButton
+          title="Rename"
+          of={`${number}, ${passkey.name}`}
+          onClick={() => ask('rename', props, passkey)}
+        />
+        <RowButton
+          title="Remove"
+          of={`${number}, ${passkey.name}`}
+          onClick={() => ask('remove', props, passkey)}
+        />
       </div>
     ),
   },
@@ -67,7 +67,7 @@ const dialogs = {
     text: 'It signs you in without the password and a code. Your other sessions end.',
     failed: 'No passkey was added',
     done: 'The passkey is added.',
-    act: async (_: Passkey | undefined, { name, ...confirmation }: Values) => {
+    act: async (_: Listed | undefined, { name, ...confirmation }: Values) => {
       await send((await ownPasskeys()).addPasskey(name, confirmation));
     },
   },
@@ -76,7 +76,7 @@ const dialogs = {
     text: '',
     failed: 'The passkey was not renamed',
     done: 'The passkey is renamed.',
-    act: async (passkey: Passkey | undefined, { name }: Values) => {
+    act: async (passkey: Listed | undefined, { name }: Values) => {
       const params = { path: { passkey: passkey?.id ?? '' } };
       await send(api.PATCH('/api/passkeys/{passkey}', { params, body: { name } }));
       await tellBrowser();
@@ -87,18 +87,18 @@ const dialogs = {
     text: 'It will not sign you in any more. Your other sessions end.',
     failed: 'The passkey was not removed',
     done: 'The passkey is removed.',
-    act: async (passkey: Passkey | undefined, body: Values) => {
+    act: async (passkey: Listed | undefined, body: Values) => {
       await send((await ownPasskeys()).removePasskey(passkey?.id ?? '', body));
     },
   },
 } as const;
 
-interface PasskeyDialogProps extends UserProps {
-  readonly open: keyof typeof dialogs;
-  readonly passkey: Passkey | undefined;
-}
-
-const PasskeyDialog = ({ open, passkey, user, changed }: PasskeyDialogProps) => {
+const PasskeyDialog = ({
+  open,
+  passkey,
+  user,
+  changed,
+}: UserProps & { open: keyof typeof dialogs; passkey: Listed | undefined }) => {
   const { title, text, failed, done, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
@@ -116,44 +116,26 @@ const PasskeyDialog = ({ open, passkey, user, changed }: PasskeyDialogProps) => 
   );
 };
 
-const OwnPasskeys = ({ user, changed }: UserProps) => {
-  const passkeys = useLoad('passkeys', () => sendForList(api.GET('/api/passkeys')));
-  const changedHere = async () => {
-    await passkeys.reload();
-    await changed();
-  };
-  const ask: Ask = (open, passkey) =>
-    openDialog(<PasskeyDialog open={open} passkey={passkey} user={user} changed={changedHere} />);
+const ask = (open: keyof typeof dialogs, props: UserProps, passkey?: Listed): void =>
+  openDialog(<PasskeyDialog {...props} open={open} passkey={passkey} />);
+
+export const Passkeys = ({ user, changed }: UserProps) => {
+  const load = () => sendForList(api.GET('/api/passkeys'));
+  const { from, props } = useWays<Listed>({ user, changed }, load, user.passkeys);
   return (
-    <>
+    <Card title="Passkeys">
       <LoadedTable
         caption="Passkeys"
-        columns={columnsFor(ask)}
-        from={passkeys}
+        columns={isOwn(user) ? [...known, ...ownFor(props)] : known}
+        from={from}
         keyOf={({ id }) => id}
-        empty="No passkey signs you in."
+        empty={`No passkey signs ${isOwn(user) ? 'you' : 'this user'} in.`}
       />
-      {canUsePasskeys && (
+      {isOwn(user) && canUsePasskeys && (
         <div class="row">
-          <Button onClick={() => ask('add')}>Add a passkey</Button>
+          <Button onClick={() => ask('add', props)}>Add a passkey</Button>
         </div>
       )}
-    </>
+    </Card>
   );
 };
-
-export const Passkeys = (props: UserProps) => (
-  <Card title="Passkeys">
-    {isOwn(props.user) ? (
-      <OwnPasskeys {...props} />
-    ) : (
-      <Table
-        caption="Passkeys"
-        columns={known}
-        rows={props.user.passkeys ?? []}
-        keyOf={({ id }) => id}
-        empty="No passkey signs this user in."
-      />
-    )}
-  </Card>
-);

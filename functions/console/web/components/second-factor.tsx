@@ -12,12 +12,12 @@ import { api, send, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
-import { OwnPassword } from './confirmation.tsx';
 import { openDialog } from './dialog.tsx';
 import { CodeField, Form, FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import type { UserProps } from './profile.tsx';
 import { CopyButton } from './text.tsx';
+import { OwnPassword } from './ways.tsx';
 
 /** Light squares around the code, by which scanners find it. */
 const margin = 4;

@@ -2,7 +2,7 @@ import type { SessionOfUser } from '../../../client/paths.ts';
 import { api, send, sendForList, sendUnless } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { readableAgent } from '../trail/agent.ts';
-import { Button } from './button.tsx';
+import { Button, RowButton } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
@@ -24,26 +24,27 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
   { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
   {
     title: 'End',
-    cell: (session) =>
+    cell: (session, number) =>
       session.current ? (
         <Badge kind="good">This one</Badge>
       ) : (
-        <Button class="small" onClick={() => end(session)}>
-          End
-        </Button>
+        <RowButton
+          title="End"
+          of={`${number}, ${agentOf(session)}, ${sourceOf(session)}`}
+          onClick={() => end(session)}
+        />
       ),
   },
 ];
 
 /** Ends one session of a user, or all except the caller's. A session that has already ended is no failure. */
-const end = async (id: number, session: string | undefined): Promise<void> => {
+export const endSessions = async (id: number, session?: string): Promise<void> => {
   const path = '/api/users/{id}/sessions';
   if (!session) return send(api.DELETE(path, { params: { path: { id } } }));
   const one = api.DELETE(`${path}/{session}`, { params: { path: { id, session } } });
   await sendUnless('SESSION_NOT_FOUND', one);
 };
 
-/** The sessions of a user: each can be ended, and all others at once. */
 export const Sessions = ({ id }: { id: number }) => {
   const sessions = useLoad(`sessions ${id}`, () =>
     sendForList(api.GET('/api/users/{id}/sessions', { params: { path: { id } } })),
@@ -52,7 +53,7 @@ export const Sessions = ({ id }: { id: number }) => {
   const ask = (title: string, session?: SessionOfUser) => {
     const act = async () => {
       // A session whose end failed may have ended all the same.
-      await end(id, session?.id).finally(sessions.reload);
+      await endSessions(id, session?.id).finally(sessions.reload);
       tell(session ? 'The session is ended.' : 'The sessions are ended.');
     };
     openDialog(

@@ -6,7 +6,8 @@ import { announce, FailureNotice, Loaded } from './notice.tsx';
 
 export interface Column<Row> {
   readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
+  /** @param number of the row, by which buttons in equal rows have names of their own */
+  readonly cell: (row: Row, number: number) => ComponentChildren;
   readonly class?: string;
 }
 
@@ -63,11 +64,11 @@ export const Table = <Row,>(props: TableProps<Row>) => {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {rows.map((row) => (
+          {rows.map((row, index) => (
             <tr key={keyOf(row)} role="row">
               {columns.map((column) => (
                 <td key={column.title} role="cell" class={column.class} data-title={column.title}>
-                  {column.cell(row)}
+                  {column.cell(row, index + 1)}
                 </td>
               ))}
             </tr>
@@ -78,12 +79,10 @@ export const Table = <Row,>(props: TableProps<Row>) => {
   );
 };
 
-interface LoadedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  readonly from: Loading<readonly Row[]>;
-}
-
-/** A table of a list that is loaded as a whole. */
-export const LoadedTable = <Row,>({ from, ...table }: LoadedTableProps<Row>) => (
+export const LoadedTable = <Row,>({
+  from,
+  ...table
+}: Omit<TableProps<Row>, 'rows'> & { from: Loading<readonly Row[]> }) => (
   <Loaded what={`The ${table.caption.toLowerCase()}`} from={from}>
     {(rows) => <Table {...table} rows={rows} />}
   </Loaded>

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Machine } from '../../../client/paths.ts';
-import { Button } from '../components/button.tsx';
+import { Button, RowButton } from '../components/button.tsx';
 import { openDialog } from '../components/dialog.tsx';
 import {
   AnotherKey,
@@ -54,7 +54,6 @@ const deeds = [
   ['Remove', RemoveMachine],
 ] as const;
 
-/** The machines. Auditors look at them. */
 export const Machines = () => {
   const machines = useLoad('machines', readMachines);
   const { reload } = machines;
@@ -65,9 +64,12 @@ export const Machines = () => {
     cell: (machine) => (
       <div class="row">
         {deeds.map(([title, Opened]) => (
-          <Button key={title} class="small" onClick={() => open(Opened, machine)}>
-            {title}
-          </Button>
+          <RowButton
+            key={title}
+            title={title}
+            of={`${machine.name} #${machine.id}`}
+            onClick={() => open(Opened, machine)}
+          />
         ))}
       </div>
     ),
