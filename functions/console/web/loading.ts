@@ -2,7 +2,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConsoleError, type Page } from './api.ts';
 
-/** The reason of a failure, as screens show it. */
 export const failureOf = (error: unknown): ConsoleError => {
   if (error instanceof ConsoleError) return error;
   // A defect of the console itself: it is shown too, and in the browser's console with its stack.
@@ -17,7 +16,6 @@ export interface Action<Arguments extends unknown[]> {
   readonly failure: ConsoleError | undefined;
 }
 
-/** An action of the user, such as sending a form. */
 export const useAction = <Arguments extends unknown[]>(
   act: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> => {

@@ -89,7 +89,6 @@ accounts.subscribe((user, reason) => {
   else signedIn.set({ isOver: false, notice: 'You are signed out.' });
 });
 
-/** Lets in the user who has logged in. */
 export const enter = (): void => {
   sessionStorage.setItem(tabKey, ownTab);
   signedIn.set({ session: accounts.user ?? undefined, isOver: false });

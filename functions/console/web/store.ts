@@ -1,10 +1,10 @@
 import { useLayoutEffect, useReducer } from 'preact/hooks';
 
-/** A value that several components show: each component that uses it is drawn again when it changes. */
+/** A value whose components are drawn again when it changes. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;
-  /** The value, for a component. */
+  /** As a hook of a component. */
   use(): T;
 }
 

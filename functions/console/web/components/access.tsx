@@ -1,7 +1,7 @@
 /** The actions of admins on a user, each with its dialog. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
 import type { Invitation, UserChanges, UserDetails } from '../../../client/paths.ts';
-import { api, ConsoleError, send, settings } from '../api.ts';
+import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { isInForce, withoutPasskeys } from '../passkeys.ts';
 import { goBackTo } from '../router.ts';
@@ -28,7 +28,7 @@ const untilExpiry = 'A token that was given before keeps the role until it expir
 /** The changes of a user's rights, each with the state that it ends. */
 const standings = {
   admin: {
-    state: 'May look at users, and change their own account.',
+    state: 'An ordinary user.',
     button: 'Make an admin',
     body: { role: 'admin' },
     title: 'Make an admin',
@@ -180,6 +180,12 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
   ),
 });
 
+/** Removes a user's second factor, and the passkeys. Nothing is left to do if there is none any more. */
+export const removeFactor = async (id: number): Promise<void> => {
+  const removal = api.DELETE('/api/users/{id}/second-factor', { params: { path: { id } } });
+  await sendUnless('SECOND_FACTOR_NOT_FOUND', removal);
+};
+
 /** The second factor. Passkeys count as a second factor. */
 const factorOf = (user: UserDetails): Deed => {
   const { id, second_factor: factor } = user;
@@ -195,7 +201,7 @@ const factorOf = (user: UserDetails): Deed => {
     isOffered: (settings.secondFactor !== 'off' || settings.passkeys !== undefined) && !isOwn(user),
     isState: true,
     title: 'Remove the second factor',
-    act: () => send(api.DELETE('/api/users/{id}/second-factor', { params: { path: { id } } })),
+    act: () => removeFactor(id),
     failed: 'The second factor was not removed',
     done: sentenceOf(user, 'signs in without a code.'),
     submit: 'Remove',
@@ -244,7 +250,6 @@ const suspensionOf = (user: UserDetails): Deed => {
   };
 };
 
-/** An address in the form in which it is compared with typed text. */
 const plain = (address: string): string => address.trim().normalize().toLowerCase();
 
 const deletionOf = (user: UserDetails): Deed => ({
@@ -303,7 +308,6 @@ const ask = ({ changed }: UserProps, { act, done, ...dialog }: Deed): void => {
   openDialog(<FormDialog failed="Nothing was changed" {...dialog} act={actAndTell} />);
 };
 
-/** All actions of an admin on a user, except changes of the profile. */
 export const Access = (props: UserProps) => (
   <Card title="Access">
     <ul>

@@ -6,7 +6,6 @@ import { signedIn } from '../session.ts';
 import { createStore } from '../store.ts';
 import { Button } from './button.tsx';
 
-/** The dialog that is open. */
 export const opened = createStore<VNode | null>(null);
 
 /** Shows a dialog until it is closed or another place is shown. */
@@ -23,16 +22,11 @@ export const OpenDialog = () => {
   return dialog && cloneElement(dialog);
 };
 
-interface DialogProps {
-  readonly title: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
 /**
  * A modal dialog, open for as long as it is in the tree. Esc closes it, after a question if typed text would be lost.
  * The browser keeps the focus inside, and returns it when the dialog closes. It gives way to the form to sign in.
  */
-export const Dialog = ({ title, children }: DialogProps) => {
+export const Dialog = (props: { title: ComponentChildren; children: ComponentChildren }) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const { isOver } = signedIn.use();
@@ -56,12 +50,12 @@ export const Dialog = ({ title, children }: DialogProps) => {
       }}
     >
       <header class="row apart">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{props.title}</h2>
         <Button class="quiet" onClick={leave} aria-label="Close">
           <span aria-hidden="true">✕</span>
         </Button>
       </header>
-      {children}
+      {props.children}
     </dialog>
   );
 };

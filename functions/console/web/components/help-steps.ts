@@ -1,8 +1,9 @@
 /** The steps by which admins help a user, and the orders of steps that are safe. */
 import type { UserDetails } from '../../../client/paths.ts';
-import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
-import { mailReset } from './access.tsx';
+import { ConsoleError, settings } from '../api.ts';
+import { mailReset, removeFactor } from './access.tsx';
 import { changeUser, setSuspended } from './profile.tsx';
+import { endSessions } from './sessions.tsx';
 
 /** The state in which a step is done. */
 interface Run {
@@ -133,9 +134,7 @@ const factor: Step = {
   isOn: () => settings.secondFactor !== 'off',
   act: async ({ user }) => {
     if (!user.second_factor?.enabled && !user.passkeys?.length) return 'There was none.';
-    const params = { path: { id: user.id } };
-    const removal = api.DELETE('/api/users/{id}/second-factor', { params });
-    await sendUnless('SECOND_FACTOR_NOT_FOUND', removal);
+    await removeFactor(user.id);
     return 'It is removed.';
   },
 };
@@ -151,7 +150,7 @@ const sessions: Step = {
   text: 'The user is signed out everywhere.',
   isOn: () => settings.sessions,
   act: async ({ user: { id } }) => {
-    await send(api.DELETE('/api/users/{id}/sessions', { params: { path: { id } } }));
+    await endSessions(id);
     return 'They are ended.';
   },
 };

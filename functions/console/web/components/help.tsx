@@ -40,9 +40,7 @@ export const Help = (props: UserProps) => (
   </Card>
 );
 
-interface HelpProps extends UserProps {
-  readonly plan: Plan;
-}
+type HelpProps = UserProps & { readonly plan: Plan };
 
 type State = 'ready' | 'busy' | 'failed' | 'over';
 

@@ -46,7 +46,6 @@ export const PersonWithAddress = ({ user }: { user: Known & { readonly email: st
   </>
 );
 
-/** A sentence that begins with the name of a user. */
 export const sentenceOf = (user: Known, rest: string): ComponentChildren => (
   <>
     <Named user={user} /> {rest}

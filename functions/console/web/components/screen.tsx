@@ -70,7 +70,6 @@ interface ActionRowProps {
   readonly children?: ComponentChildren;
 }
 
-/** An action in a list: its name, a sentence, and its button or state. */
 export const ActionRow = ({ name, text, children }: ActionRowProps) => (
   <li class="row apart">
     <div>

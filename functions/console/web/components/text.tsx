@@ -23,7 +23,6 @@ export const Whole = ({ text }: { text: string }) => (
   </bdi>
 );
 
-/** A short label, such as a role, in the colour of its kind. */
 export const Badge = (props: { kind?: 'good' | 'bad' | 'strong'; children: string }) => (
   <span class={`badge ${props.kind ?? 'muted'}`}>{props.children}</span>
 );

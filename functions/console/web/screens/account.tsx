@@ -1,21 +1,14 @@
 import { settings } from '../api.ts';
 import { Loaded } from '../components/notice.tsx';
 import { Person } from '../components/person.tsx';
-import {
-  OwnAddress,
-  PasswordForm,
-  ProfileForm,
-  UserFacts,
-  UserStates,
-  useUser,
-} from '../components/profile.tsx';
+import { OwnAddress, PasswordForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { signedIn } from '../session.ts';
-import { Attributes, Identities, OwnFactor, Passkeys, Sessions } from './on-demand.tsx';
+import { OwnFactor } from './on-demand.tsx';
+import { Details } from './user.tsx';
 
 export const Account = () => {
-  const id = signedIn.use().session?.id ?? 0;
-  const { changes, changed, ...loaded } = useUser(id);
+  const { changes, changed, ...loaded } = useUser(signedIn.use().session?.id ?? 0);
   return (
     <Screen title="My account">
       <Loaded what="The account" from={loaded}>
@@ -25,25 +18,19 @@ export const Account = () => {
               <Person user={user} />
             </p>
             <UserFacts user={user} />
-            <UserStates user={user} />
             <OwnAddress user={user} />
-            <Card title="Profile">
-              <ProfileForm user={user} changed={changed} />
-            </Card>
-            <Attributes user={user} changed={changed} />
-            <div class="columns">
-              <Card title="Password">
-                <PasswordForm user={user} changed={changed} />
-              </Card>
-              {settings.secondFactor !== 'off' && (
-                <Card title="Second factor">
-                  <OwnFactor changed={changed} />
+            <Details user={user} changed={changed} changes={changes}>
+              <div class="stack">
+                <Card title="Password">
+                  <PasswordForm user={user} changed={changed} />
                 </Card>
-              )}
-            </div>
-            <Identities user={user} changed={changed} />
-            <Passkeys user={user} changed={changed} />
-            <Sessions key={changes} id={id} />
+                {settings.secondFactor !== 'off' && (
+                  <Card title="Second factor">
+                    <OwnFactor changed={changed} />
+                  </Card>
+                )}
+              </div>
+            </Details>
           </>
         )}
       </Loaded>

@@ -34,7 +34,6 @@ const columns: readonly Column<Explained>[] = [
   { title: 'Meaning', cell: ({ meaning }) => <span>{meaning}</span>, class: 'name' },
 ];
 
-/** The settings in force. They cannot be changed here. */
 export const Settings = () => {
   const inForce = useLoad('settings', load);
   return (

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
@@ -83,10 +84,16 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
   );
 };
 
-/** All that an admin may do to a user; of it, auditors see what shows a state. */
-const Details = ({ user, changed }: UserProps) => {
+interface DetailsProps extends UserProps {
+  /** Counts the changes, after which sessions are loaded again. */
+  readonly changes: number;
+  /** The part beside the profile. */
+  readonly children: ComponentChildren;
+}
+
+/** All that may be changed of a user, by the user or by an admin; of it, auditors see what shows a state. */
+export const Details = ({ user, changed, changes, children }: DetailsProps) => {
   const props = { user, changed };
-  const isOther = isAdmin() && !isOwn(user);
   return (
     <>
       <UserStates user={user} />
@@ -96,16 +103,17 @@ const Details = ({ user, changed }: UserProps) => {
             <Card title="Profile">
               <ProfileForm {...props} />
             </Card>
-            {isOther && <Help {...props} />}
+            {isAdmin() && !isOwn(user) && <Help {...props} />}
           </div>
         )}
-        <Access {...props} />
+        {children}
       </div>
       <Attributes {...props} />
       <div class="halves">
         <Identities {...props} />
         <Passkeys {...props} />
       </div>
+      {mayChange(user) && <Sessions key={changes} id={user.id} />}
     </>
   );
 };
@@ -135,10 +143,9 @@ export const User = ({ id }: { id: number }) => {
       ) : (
         <Loaded what="The user" from={loaded}>
           {(user) => (
-            <>
-              <Details user={user} changed={changed} />
-              {mayChange(user) && <Sessions key={changes} id={id} />}
-            </>
+            <Details user={user} changed={changed} changes={changes}>
+              <Access user={user} changed={changed} />
+            </Details>
           )}
         </Loaded>
       )}
