@@ -21,81 +21,72 @@ export interface ManyDeed {
   readonly act: (user: User) => Promise<User | undefined>;
 }
 
-interface Outcome {
-  readonly done: number;
-  readonly failed: readonly { readonly user: User; readonly why: string }[];
-  readonly isOver: boolean;
-}
+/** The users to whom the action was applied, and why it failed. */
+type Results = readonly { readonly user: User; readonly why: string | undefined }[];
 
 interface ManyProps extends ManyDeed {
   readonly users: readonly User[];
   readonly onDone: (user: User, left: User | undefined) => void;
 }
 
-const withNext = (outcome: Outcome, user: User, failure: ConsoleError | undefined): Outcome =>
-  failure
-    ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
-    : { ...outcome, done: outcome.done + 1 };
+const failedIn = (results: Results): Results => results.filter(({ why }) => why !== undefined);
 
-const passedIn = ({ done, failed }: Outcome): number => done + failed.length;
+const said = ({ users, done }: ManyProps, results: Results): string =>
+  `${results.length - failedIn(results).length} of ${counted(users.length, 'user')} ${done}`;
 
-const said = ({ users, done }: ManyProps, outcome: Outcome): string =>
-  `${outcome.done} of ${counted(users.length, 'user')} ${done}`;
-
-const rest = ({ users }: ManyProps, outcome: Outcome): string =>
-  passedIn(outcome) < users.length ? ' The others were left as they are.' : '';
+const rest = ({ users }: ManyProps, { length }: Results): string =>
+  length < users.length ? ' The others were left as they are.' : '';
 
 /** Shows a notice of the outcome in the page, once the dialog is closed. */
-const tellOutcome = (props: ManyProps, outcome: Outcome): void => {
-  const failed = outcome.failed.length > 0 ? `, ${outcome.failed.length} failed` : '';
-  const isWhole = outcome.done === props.users.length;
-  tell(`${said(props, outcome)}${failed}.${rest(props, outcome)}`, isWhole ? 'good' : '');
+const tellOutcome = (props: ManyProps, results: Results): void => {
+  const { length } = failedIn(results);
+  const isWhole = length === 0 && results.length === props.users.length;
+  const failed = length > 0 ? `, ${length} failed` : '';
+  tell(`${said(props, results)}${failed}.${rest(props, results)}`, isWhole ? 'good' : '');
 };
 
 /** Applies an action to one user after another, until it is stopped, or the dialog is left after a question. */
 const useMany = (props: ManyProps) => {
-  const { users, act, onDone } = props;
-  const [outcome, setOutcome] = useState<Outcome>();
-  const state = useRef({ isStopped: false, isLeft: false });
+  const [results, setResults] = useState<Results>([]);
+  const [state, setState] = useState<'ready' | 'busy' | 'over'>('ready');
+  const is = useRef({ stopped: false, left: false });
   const stop = () => {
-    state.current.isStopped = true;
+    is.current.stopped = true;
   };
   useEffect(
     () => () => {
-      state.current = { isStopped: true, isLeft: true };
+      is.current = { stopped: true, left: true };
     },
     [],
   );
   useAsk(() =>
-    outcome && !outcome.isOver
-      ? `${said(props, outcome)} so far. Stop here, and leave the others as they are?`
+    state === 'busy'
+      ? `${said(props, results)} so far. Stop here, and leave the others as they are?`
       : undefined,
   );
-  const doNext = async (so: Outcome, user: User): Promise<Outcome> => {
-    setOutcome(so);
-    const failure = await act(user).then((left) => {
-      onDone(user, left);
-      return undefined;
-    }, failureOf);
-    // The session is over.
-    if (failure?.status === 401) stop();
-    return withNext(so, user, failure);
-  };
+  const actOn = (user: User) =>
+    props.act(user).then((left) => void props.onDone(user, left), failureOf);
   const run = async () => {
-    let so: Outcome = { done: 0, failed: [], isOver: false };
-    for (const user of users) {
-      if (state.current.isStopped) break;
-      so = await doNext(so, user);
+    setState('busy');
+    let so: Results = [];
+    for (const user of props.users) {
+      if (is.current.stopped) break;
+      const failure = await actOn(user);
+      // The session is over.
+      if (failure?.status === 401) stop();
+      so = [...so, { user, why: failure?.said }];
+      setResults(so);
     }
-    setOutcome({ ...so, isOver: true });
-    if (state.current.isLeft) tellOutcome(props, so);
+    setState('over');
+    if (is.current.left) tellOutcome(props, so);
   };
-  return { outcome, run, stop };
+  return { results, state, run, stop };
 };
 
 export const Many = (props: ManyProps) => {
   const { users, title, ...deed } = props;
-  const { outcome, run, stop } = useMany(props);
+  const { results, state, run, stop } = useMany(props);
+  const failed = failedIn(results);
   const all = counted(users.length, 'user');
   const act = async ({ typed }: { typed?: string }) => {
     const isRight = !deed.asksNumber || typed?.trim() === String(users.length);
@@ -104,25 +95,25 @@ export const Many = (props: ManyProps) => {
   };
   return (
     <>
-      {outcome && (
+      {state !== 'ready' && (
         <>
-          <progress max={users.length} value={passedIn(outcome)} aria-label={`Of ${all}`} />
+          <progress max={users.length} value={results.length} aria-label={`Of ${all}`} />
           <p role="status">
-            {said(props, outcome)}
-            {outcome.isOver ? `.${rest(props, outcome)}` : '…'}
+            {said(props, results)}
+            {state === 'over' ? `.${rest(props, results)}` : '…'}
           </p>
         </>
       )}
-      {outcome && outcome.failed.length > 0 && (
+      {failed.length > 0 && (
         <ul class="bad">
-          {outcome.failed.map(({ user, why }) => (
+          {failed.map(({ user, why }) => (
             <li key={user.id}>
               <PersonWithAddress user={user} />: {why}
             </li>
           ))}
         </ul>
       )}
-      {outcome?.isOver ? (
+      {state === 'over' ? (
         <Button onClick={closeDialog}>Close</Button>
       ) : (
         <Form
@@ -130,9 +121,9 @@ export const Many = (props: ManyProps) => {
           failed="Nothing was done"
           submit={`${title} ${all}`}
           isDangerous
-          beside={outcome ? <Button onClick={stop}>Stop</Button> : <Cancel />}
+          beside={state === 'busy' ? <Button onClick={stop}>Stop</Button> : <Cancel />}
         >
-          {!outcome && (
+          {state === 'ready' && (
             <>
               <p>{deed.consequence}</p>
               <details open={users.length <= 10}>
