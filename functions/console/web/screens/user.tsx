@@ -109,7 +109,8 @@ export const Details = ({ user, changed, changes, children }: DetailsProps) => {
         {children}
       </div>
       <Attributes {...props} />
-      <div class="halves">
+      {/* One's own tables have too many columns to stand beside each other. */}
+      <div class={isOwn(user) ? 'stack' : 'halves'}>
         <Identities {...props} />
         <Passkeys {...props} />
       </div>
