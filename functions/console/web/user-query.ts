@@ -74,7 +74,7 @@ export function readUsers(query: UserQuery, path?: string): Promise<Page<User[]>
 }
 
 /** The id that a text is, with or without `#`; undefined: it is none. */
-export const idIn = (text: string): string | undefined => /^#?(\d{1,16})$/.exec(text)?.[1];
+export const idIn = (text: string): string | undefined => /^#?0*(\d{1,16})$/.exec(text)?.[1];
 
 type ListQuery = Readonly<Record<string, string | number>>;
 
