@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 
-/** The actions of audit entries. */
 export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
 export type Action = (typeof actions)[number];
 

@@ -23,7 +23,6 @@ const formats = formatsOf(attributes);
 /** The forms in which operators export entries. */
 export const exportFormats = formatsOf([...attributes, 'request_id', 'file', ...machineAttributes]);
 
-/** Entries as one text, and their number. */
 export interface WrittenPage {
   readonly text: string;
   readonly count: number;
@@ -32,7 +31,6 @@ export interface WrittenPage {
 }
 
 interface Format<E> {
-  /** The text before the entries. */
   readonly head: string;
   readonly line: (entry: E) => string;
 }

@@ -8,7 +8,6 @@ import { oneSpelling } from '../ground/source.ts';
 import type { Action, AuditEntry, entrySources } from './entry.ts';
 import { isPosted, postedKey, shards } from './index-keys.ts';
 
-/** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
   /** The id of a user: entries about actions by this user, or on this user. */
@@ -125,7 +124,6 @@ export function matching(filter: AuditFilter) {
       (entry.resource === 'users' && entry.resource_id === String(about)));
 }
 
-/** Whose entries can meet a filter. */
 interface Sources {
   readonly service: boolean;
   readonly machines: boolean;

@@ -58,7 +58,6 @@ export interface Deed extends Pick<AuditedAction, 'action'> {
   readonly details?: object | undefined;
 }
 
-/** The parts of an outcome that the entry of a success needs. */
 export interface Done {
   /** The details of the entry; absent: the details of the deed. */
   readonly details?: object | undefined;
@@ -99,7 +98,6 @@ export async function recordingFaults<T>(deed: Deed, work: () => Promise<T>): Pr
   }
 }
 
-/** Records that a deed has failed, as {@link record} does. */
 export function recordFailure(deed: Deed, details = deed.details): Promise<void> {
   return record({ ...deed, details }, 'FAILURE');
 }

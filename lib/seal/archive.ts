@@ -14,7 +14,6 @@ import {
 } from './header.ts';
 import { type Item, readLine, sha256 } from './line.ts';
 
-/** A file in the list of an archive. */
 interface ListedFile {
   readonly name: string;
   /** Whether the first version was overwritten or marked as deleted, or is gone so that only a mark is left. */
@@ -41,7 +40,6 @@ export interface ReadTrail {
   readonly publicKey: KeyObject;
 }
 
-/** An archive, and the key that signs it. */
 export interface Trail extends ReadTrail {
   readonly archive: Archive;
 }
@@ -59,7 +57,6 @@ const memberStart = Buffer.from('1f8b08000000000000ff01', 'hex');
 /** Bytes of the member before the header, and after it. */
 const [sizeBefore, sizeAfter] = [memberStart.length + 4, 8];
 
-/** A file whose header was read. */
 export interface ReadFile {
   readonly number: number;
   readonly header: ReadHeader;
@@ -177,10 +174,9 @@ export function isOfContent(error: unknown): boolean {
   return error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 }
 
-/** How many files are read at once, because a remote store is slow to respond. */
+/** How many files are read at once, in the given order, because a remote store is slow to respond. */
 const readAhead = 16;
 
-/** Reads files in the given order, some of them at once. */
 export async function* ahead<T>(
   numbers: readonly number[],
   read: (number: number) => Promise<T>,

@@ -69,10 +69,7 @@ export function bucketArchive(bucket: string): Archive {
   };
 }
 
-/**
- * Signs by an Ed25519 key that never leaves AWS KMS.
- * @throws the SDK's errors
- */
+/** Signs by an Ed25519 key that never leaves AWS KMS. @throws the SDK's errors */
 export async function kmsSigner(keyId: string): Promise<Signer> {
   const publicKey = await readPublicKey(keyId);
   const client = new KMSClient();
@@ -92,11 +89,7 @@ export async function kmsSigner(keyId: string): Promise<Signer> {
   };
 }
 
-/**
- * The public half of a key in AWS KMS.
- * @param keyId its id or ARN
- * @throws the SDK's errors
- */
+/** The public half of a key in AWS KMS. @param keyId its id or ARN @throws the SDK's errors */
 export async function readPublicKey(keyId: string): Promise<KeyObject> {
   const client = new KMSClient();
   try {

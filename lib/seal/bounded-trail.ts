@@ -13,7 +13,6 @@ import type { Finding } from './finding.ts';
 import { fileName, isSigned, maxNumber, numberOf, type SignedHeader } from './header.ts';
 import { type Item, readLine } from './line.ts';
 
-/** An archive in which files are searched. */
 export interface SearchedArchive extends Pick<Archive, 'read'> {
   /**
    * Lists files from a name on, in the order of names: as many as one request lists.
@@ -43,7 +42,6 @@ export class OutOfReach extends Error {
   }
 }
 
-/** The most headers and lists that are read. */
 const mostHeaders = 20;
 const mostLists = 10;
 
@@ -51,9 +49,8 @@ const mostLists = 10;
 const mostBytes = 2 ** 24;
 const mostUnpacked = 2 ** 27;
 
-/** A part of the list of files. */
+/** A part of the list: all files from the number `bottom` to the number `top`, newest first. */
 interface ListedPart {
-  /** It has all files from the number `bottom` to the number `top`, newest first. */
   readonly top: number;
   bottom: number;
   readonly numbers: number[];

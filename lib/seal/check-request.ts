@@ -1,6 +1,6 @@
 /**
  * The request of an admin for a check: a mark in an item of the users table, which the endpoint writes, and which
- * the sealer reads and removes.
+ * the sealer reads and removes. All functions throw DomainError STORAGE_FAULT.
  */
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -10,11 +10,7 @@ import { config } from '../ground/settings.ts';
 
 const key = itemKey('audit-seal-check');
 
-/**
- * Stores the mark, unless there is already one.
- * @returns false if there was already one
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Stores the mark. @returns false if there was already one */
 export function leave(): Promise<boolean> {
   const mark = randomUUID();
   const command = new PutCommand({
@@ -27,14 +23,14 @@ export function leave(): Promise<boolean> {
   return sendIf(command);
 }
 
-/** @returns the mark; undefined if there is none @throws {DomainError} STORAGE_FAULT */
+/** @returns the mark; undefined if there is none */
 export async function read(): Promise<string | undefined> {
   const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
   const { Item } = await send(command);
   return Item && String(Item.mark);
 }
 
-/** Removes a mark, unless this service has stored another mark since. @throws {DomainError} STORAGE_FAULT */
+/** Removes a mark, unless this service has stored another mark since. */
 export function remove(mark: string): Promise<boolean> {
   return sendIf(
     new DeleteCommand({

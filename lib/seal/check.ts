@@ -44,7 +44,6 @@ export async function runSealer(
   );
 }
 
-/** Logs why a run has failed. */
 export function logFailure(error: unknown): void {
   if (error instanceof BrokenTrail) {
     logBroken(1, [{ kind: 'unsigned', subject: error.message }]);
@@ -104,13 +103,10 @@ async function checkInTurn(
 }
 
 interface Checking extends Pick<Turn, 'noticed' | 'isOver'> {
-  /** The outcome of the last check. */
   readonly before: Check | null;
-  /** Whether a check is to begin, if none is under way. */
   readonly isWanted: boolean;
 }
 
-/** Checks a part of the newest two days, and of the older files if a part of them is due. */
 async function check(
   sealing: Sealing,
   now: Date,

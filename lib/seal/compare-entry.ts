@@ -12,16 +12,13 @@ import type { SignedHeader } from './header.ts';
 import { hasLeft, type Item, isTimely, keyOf, lineOf, replayedBy } from './line.ts';
 import { attributesOf, nativeItem } from './stored-item.ts';
 
-/** An outcome without the entry itself. */
 interface Outcome {
   readonly state:
     | ('equal' | 'differs' | 'deleted' | 'inserted')
     | ('waits' | 'left' | 'too_large' | 'not_found');
-  /** The names of the attributes that differ. */
   readonly fields?: readonly string[];
   /** The number of the file that has the line, or that may have it. */
   readonly file?: number | undefined;
-  /** What is wrong with that file. */
   readonly finding?: OutOfReach['finding'];
 }
 

@@ -33,12 +33,10 @@ const batchSize = 100;
 /** The most ids that are listed of lines whose key is before the beginning of their file. */
 const maxNamed = 20;
 
-/** Compares lines of files with the table. */
 export class Comparison {
   /** How many entries have a line, and how many lines have a key that is before the beginning of their file. */
   entries = 0;
   early = 0;
-  /** The ids of the first of these early lines. */
   readonly earlyIds: string[] = [];
   private readonly scratch = openScratch(tables);
   private readonly sql = statements(this.scratch);
@@ -142,7 +140,6 @@ export class Comparison {
     }
   }
 
-  /** Frees the disk space. */
   close(): void {
     this.scratch.close();
   }

@@ -12,16 +12,13 @@ import {
 } from './header.ts';
 import { type Item, timeIn } from './line.ts';
 
-/** An entry of which the line is looked for. */
 export interface Wanted {
   readonly id: number;
-  /** A key as the index by time has it. */
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** A line, and the number of its file. */
 export interface SealedIn {
   readonly item: Item;
   readonly file: number;

@@ -52,7 +52,6 @@ export function folderArchive(folder: string): Archive {
   };
 }
 
-/** An archive in a folder, in which files are searched. */
 export function folderReader(folder: string): SearchedArchive {
   const { list, read } = folderArchive(folder);
   return {

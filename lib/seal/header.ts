@@ -95,7 +95,6 @@ interface Unsigned {
 
 export type ReadHeader = SignedHeader | Unsigned;
 
-/** Adds a line to the tally; its item has the time. */
 export function tallyLine(tally: Tally, { created_at }: Item): void {
   tally.count += 1;
   if (!isTime(created_at)) return;
@@ -110,7 +109,6 @@ export function fileName(file: number): string {
   return `${String(maxNumber - file).padStart(10, '0')}${end}`;
 }
 
-/** The number in a name of ten digits; undefined for other names. */
 export function numberOf(name: string): number | undefined {
   return /^\d{10}\.ndjson\.gz$/.test(name) ? maxNumber - Number(name.slice(0, 10)) : undefined;
 }

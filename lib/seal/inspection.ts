@@ -10,12 +10,7 @@ import { verifyTrail } from './verify.ts';
 /** Milliseconds that are enough to write or to check the largest file. */
 export const timeOfFile = 120_000;
 
-/**
- * @param before the outcome of the last check
- * @param isOver whether to read no further file
- * @returns functions that verify a part, return the findings so far, and log them, unless the last check has already
- *   named all of them
- */
+/** @returns functions that verify a part, return the findings so far, and log them unless the last check has named all */
 export function openInspection(
   { archive, signer, source }: Sealing,
   now: Date,
@@ -48,7 +43,7 @@ export function openInspection(
 /** The most findings that a log line names. */
 const maxLogged = 20;
 
-/** Logs that the trail has faults. @param faults how many @param named the first of them */
+/** @param named the first of the faults */
 export function logBroken(faults: number, named: readonly Named[]): void {
   logError(auditTrailBroken, {
     faults,

@@ -58,7 +58,6 @@ export function hasLeft({ created_at, expires_at }: Item, now: number): boolean 
   return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
 }
 
-/** An entry as one line of JSON. */
 export function lineOf(item: Item): string {
   return jsonOf(item, 1);
 }

@@ -12,7 +12,6 @@ export type Verify = (part: { first: number; last?: number | undefined }) => Pro
 /** A check that a run begins, or goes on with. */
 export interface Pass {
   readonly trail: Trail;
-  /** When it began. */
   readonly at: string;
   /** Its outcome so far; undefined: the run begins it. */
   readonly begun: Check | undefined;

@@ -77,7 +77,6 @@ async function filesSince(by: Replay): Promise<readonly SignedHeader[]> {
   return found.reverse();
 }
 
-/** Entries that are written at the same time. */
 const atOnce = 16;
 
 async function writeAll(by: Replay, items: readonly Item[], done: Replayed): Promise<void> {

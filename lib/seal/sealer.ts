@@ -23,7 +23,6 @@ import type { EntrySource } from './table.ts';
 import { type End, findEnd } from './walk.ts';
 import type { WholeCheck } from './whole-check.ts';
 
-/** The resources and limits that a sealer works with. */
 export interface Sealing {
   readonly archive: Archive;
   readonly source: EntrySource;
@@ -43,9 +42,8 @@ export interface Sealing {
   };
   /** The store of an admin's request for a check. */
   readonly asked?: {
-    /** @returns the mark of a request; undefined if there is none */
     read(): Promise<string | undefined>;
-    /** Removes the mark, unless another mark has replaced it. */
+    /** Removes the mark of a request, unless another mark has replaced it. */
     remove(mark: string): Promise<unknown>;
   };
   /** The store of the whole check that an admin has requested last. */
@@ -59,12 +57,10 @@ export interface Sealing {
 export interface RunOptions {
   /** The outcome of a check, for the header; absent: the outcome in the newest file is repeated. */
   readonly check?: Check;
-  /** Whether to write no further file. */
   readonly isOver?: () => boolean;
 }
 
 export interface Sealed {
-  /** The newest file that was written. */
   readonly newest: SignedHeader;
   /** The place where the run has continued the archive. */
   readonly end: End;
@@ -102,7 +98,6 @@ interface Looked {
   readonly key: string;
 }
 
-/** A run of the sealer. */
 interface Run {
   readonly sealing: Sealing;
   readonly now: Date;
@@ -177,7 +172,6 @@ async function sealRun(
   return { newest, end, isCaughtUp: run.next?.done === true };
 }
 
-/** A file that is being made. */
 interface Draft extends Tally {
   readonly from: string;
   until: string;

@@ -49,7 +49,6 @@ export function openCovered(
 const longest = 31 * dayInMilliseconds;
 
 interface Checked {
-  /** The outcome before the run. */
   readonly before: Check | null;
   readonly covered: Covered;
   readonly now: Date;
@@ -57,7 +56,6 @@ interface Checked {
   readonly pass: { readonly begun: Pick<Check, 'at'> | undefined };
 }
 
-/** The findings of a run. */
 interface Found {
   readonly found: number;
   /** The first of them. */

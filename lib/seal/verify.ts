@@ -173,7 +173,6 @@ async function openFile(verification: Verification, number: number): Promise<Ope
   return isAhead ? { ...file, content: await readContent(verification, header) } : file;
 }
 
-/** Compares the table with the lines that were noted. */
 async function compareTable(state: State, source: EntrySource): Promise<void> {
   const { verification, comparison, look } = state;
   let read = 0;
@@ -228,7 +227,6 @@ async function tellSealed({ verification, comparison }: State, tell: Tell): Prom
   for (const finding of comparison.rest()) tell(finding);
 }
 
-/** Judges entries of the table that are in no file. */
 function tellUnmatched({ comparison, chain, look }: State, tell: Tell) {
   let [waiting, unproven] = [0, 0];
   let waitingSince: string | undefined;

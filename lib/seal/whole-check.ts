@@ -1,6 +1,7 @@
 /**
  * The whole check that an admin has requested last: an item of the users table with its progress. The endpoint writes
- * it, the sealer goes on with it (whole.ts), and the console shows it. Version 1.0.0 ignores it.
+ * it, the sealer goes on with it (whole.ts), and the console shows it. Version 1.0.0 ignores it. All
+ * functions throw DomainError STORAGE_FAULT.
  */
 import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -40,7 +41,7 @@ export type WholeCheck = v.InferOutput<typeof form>;
 
 /**
  * Requests a whole check. An item that {@link read} refuses refuses nothing.
- * @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT
+ * @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day
  */
 export async function ask(now: Date): Promise<void> {
   const whole: WholeCheck = {
@@ -73,10 +74,7 @@ export async function ask(now: Date): Promise<void> {
   if (!isAsked) throw new DomainError('WHOLE_CHECK_REQUESTED');
 }
 
-/**
- * @returns undefined if none was ever requested, or the item is not as the service writes it
- * @throws {DomainError} STORAGE_FAULT
- */
+/** @returns undefined if none was ever requested, or the item is not as the service writes it */
 export async function read(): Promise<WholeCheck | undefined> {
   const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
   const { Item } = await send(command);
@@ -87,7 +85,7 @@ export async function read(): Promise<WholeCheck | undefined> {
 /**
  * Replaces a whole check as it was read or written last.
  * @returns what is stored then
- * @throws {Overtaken} if another run or request has written it since; {DomainError} STORAGE_FAULT
+ * @throws {Overtaken} if another run or request has written it since
  */
 export async function write(whole: WholeCheck): Promise<WholeCheck> {
   const next = { ...whole, mark: randomUUID() };

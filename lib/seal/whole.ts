@@ -56,7 +56,6 @@ function timeLeft({ remaining }: Run): () => number {
 
 interface Going extends Run {
   readonly store: NonNullable<Sealing['whole']>;
-  /** The outcome of the last check. */
   readonly before: Check;
   readonly open: WholeCheck;
   /** Milliseconds until the run no longer reads for the whole check. */
