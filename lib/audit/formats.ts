@@ -23,13 +23,6 @@ const formats = formatsOf(attributes);
 /** The forms in which operators export entries. */
 export const exportFormats = formatsOf([...attributes, 'request_id', 'file', ...machineAttributes]);
 
-export interface WrittenPage {
-  readonly text: string;
-  readonly count: number;
-  /** The place after which the next page begins; undefined when nothing remains. */
-  readonly next: string | undefined;
-}
-
 interface Format<E> {
   readonly head: string;
   readonly line: (entry: E) => string;
@@ -44,11 +37,14 @@ const pageFormats = {
   longCsv: { ...formatsOf([...attributes, ...machineAttributes]).csv, between: '', end: '' },
 } as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
-/** Writes as many entries of a page in a format as fit into 4 MB. */
+/**
+ * Writes as many entries of a page in a format as fit into 4 MB.
+ * @returns their text and number, and the place after which the next page begins; undefined when nothing remains
+ */
 export function writePage(
   format: 'json' | 'ndjson' | 'csv',
   { entries, next, nextAfter }: AuditPage,
-): WrittenPage {
+) {
   const isLong = format === 'csv' && hasMachines(config);
   const { head, line, between, end } = pageFormats[isLong ? 'longCsv' : format];
   const lines = entries.map((entry) => line(entry));

@@ -124,12 +124,9 @@ export function matching(filter: AuditFilter) {
       (entry.resource === 'users' && entry.resource_id === String(about)));
 }
 
-interface Sources {
-  readonly service: boolean;
-  readonly machines: boolean;
-}
+type Sources = ReturnType<typeof sourcesOf>;
 
-function sourcesOf({ from, resource, resourceId }: AuditFilter): Sources {
+function sourcesOf({ from, resource, resourceId }: AuditFilter) {
   const isOfMachines = resource === undefined ? undefined : isPosted({ resource });
   const isOfUsers = resource === undefined && resourceId !== undefined;
   return {

@@ -44,17 +44,14 @@ export async function compareEntry(
   return { ...outcome, stored: shownOf(stored), sealed: shownOf(sealed) };
 }
 
-interface Asked {
-  readonly id: number;
-  readonly stored: Item | undefined;
-  readonly now: number;
-}
-
 /**
  * Looks for the line at the time of the id, which is the time of an entry that the service has made; then at the key in
  * the table, and where replays list the id, where only the first line in all files since the time of the id counts.
  */
-async function look(trail: BoundedTrail, { id, stored, now }: Asked): Promise<Looked> {
+async function look(
+  trail: BoundedTrail,
+  { id, stored, now }: Omit<Wanted, 'key'> & { readonly stored: Item | undefined },
+): Promise<Looked> {
   const made = { id, key: createdAtKey({ id, created_at: timeOfAuditId(id).toISOString() }), now };
   const looked = await findLine(trail, made);
   if (looked.sealed || !stored) return looked;

@@ -1,5 +1,5 @@
 /** The outcome of a verification. */
-import { graceOf, type SignedHeader, timeBefore } from './header.ts';
+import { graceOf, timeBefore } from './header.ts';
 
 /** The kinds of findings, and their meanings. */
 export const findingKinds = {
@@ -23,29 +23,6 @@ export interface Finding {
   readonly after?: string;
   /** SHA-256 of the line or file that was found in place of the sealed one; null: nothing was found. */
   readonly sha256: string | null;
-}
-
-export interface Verified {
-  /** How many files were verified. */
-  readonly files: number;
-  /** The number of the last verified file. */
-  readonly last: number;
-  /** The number of entries in these files, each counted once. */
-  readonly entries: number;
-  /** The number of lines whose key is before the `from` of their file. */
-  readonly early: number;
-  /** The ids of the first of these lines. */
-  readonly earlyIds: readonly string[];
-  /** The number of entries that have left the table because they expired. */
-  readonly expired: number;
-  /** The number of entries of the table that wait for the next run, and the time since when the oldest has waited. */
-  readonly waiting: number;
-  readonly waitingSince: string | undefined;
-  /** The number of entries that may have been in files that have left or cannot be read. */
-  readonly unproven: number;
-  readonly newest: SignedHeader | undefined;
-  /** Files that end at or before this time may have left the archive; '': no file may have left. */
-  readonly left: string;
 }
 
 /** Milliseconds for which sealing may pause, however short its interval is. */

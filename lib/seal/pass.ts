@@ -1,11 +1,11 @@
 /** A check of the newest two days, newest files first, and of older files, in parts from run to run (lib/seal/README.md, Checks). */
 import { namedError } from '../ground/errors.ts';
 import type { Trail } from './archive.ts';
-import type { Verified } from './finding.ts';
 import type { Check } from './header.ts';
 import { timeIn } from './line.ts';
 import { firstPart, newestPart, olderFiles, olderLeft, type Split, splitFiles } from './parts.ts';
 import { isPartDue, isUnfinished, unfinishedPart } from './schedule.ts';
+import type { Verified } from './verify.ts';
 
 export type Verify = (part: { first: number; last?: number | undefined }) => Promise<Verified>;
 

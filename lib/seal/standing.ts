@@ -9,18 +9,10 @@ import type { EntrySource } from './table.ts';
 export type Named = Pick<NamedFinding, 'kind' | 'subject'>;
 
 /** The files and entries that a check has looked at, if earlier findings are about them. */
-export interface Covered {
-  noteFiles(part: { readonly first: number; readonly last: number }): void;
-  noteLine(item: Item): void;
-  noteItem(item: Item): void;
-  /** Whether the check would have made the same finding again. @throws errors of archive and table */
-  has(finding: NamedFinding): Promise<boolean>;
-}
-
 export function openCovered(
   before: Check | null,
   { source, ...trail }: Trail & { readonly source: EntrySource },
-): Covered {
+) {
   const wanted = new Set(before?.named.map(({ subject }) => subject));
   const files: { readonly first: number; readonly last: number }[] = [];
   const [lines, items] = [new Set<string>(), new Set<string>()];
@@ -38,10 +30,12 @@ export function openCovered(
     return isRead && !(await isOfLater(trail, Number(end), at));
   };
   return {
-    noteFiles: (part) => void files.push(part),
+    noteFiles: (part: (typeof files)[number]) => void files.push(part),
     noteLine: noteIn(lines),
     noteItem: noteIn(items),
-    has: (finding) => (/^\d+$/.test(finding.subject) ? hasEntry(finding) : hasFiles(finding)),
+    /** Whether the check would have made the same finding again. @throws errors of archive and table */
+    has: (finding: NamedFinding) =>
+      /^\d+$/.test(finding.subject) ? hasEntry(finding) : hasFiles(finding),
   };
 }
 
@@ -50,7 +44,7 @@ const longest = 31 * dayInMilliseconds;
 
 interface Checked {
   readonly before: Check | null;
-  readonly covered: Covered;
+  readonly covered: ReturnType<typeof openCovered>;
   readonly now: Date;
   /** When the unfinished check began with which the run has gone on. */
   readonly pass: { readonly begun: Pick<Check, 'at'> | undefined };

@@ -11,7 +11,7 @@ import {
 } from './archive.ts';
 import { Chain } from './chain.ts';
 import { Comparison } from './comparison.ts';
-import type { Finding, Verified } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { isSigned, type SignedHeader } from './header.ts';
 import type { Item } from './line.ts';
 import type { EntrySource } from './table.ts';
@@ -44,13 +44,18 @@ export interface Verification extends Trail, Part {
 
 type Tell = (finding: Finding) => unknown;
 
+export type Verified = Awaited<ReturnType<typeof verifyTrail>>;
+
 /**
  * Verifies an archive, or a part of it. The numbers of files are in memory; an id and a hash of each entry are on the
  * disk.
  * @param tell receives the findings one after another, first the findings about files
+ * @returns how many files were verified, the number of the last one, how many entries they have, each counted once, and
+ *   how many of these have left the table because they expired; the other fields are as in {@link Chain},
+ *   {@link Comparison} and {@link tellUnmatched}
  * @throws errors of archive and table, and of `tell`, `seen` and `progress`
  */
-export async function verifyTrail(verification: Verification, tell: Tell): Promise<Verified> {
+export async function verifyTrail(verification: Verification, tell: Tell) {
   const { source, now = Date.now() } = verification;
   const state = await openState(verification, now);
   const { chain, comparison } = state;
@@ -69,21 +74,10 @@ export async function verifyTrail(verification: Verification, tell: Tell): Promi
   }
 }
 
-interface State {
-  readonly verification: Verification;
-  /** The numbers of all files in order, and the numbers of the files that have several versions. */
-  readonly numbers: readonly number[];
-  readonly altered: ReadonlySet<number>;
-  /** The numbers of the files that are verified, and the numbers of the files whose lines were read. */
-  readonly part: readonly number[];
-  readonly read: Set<number>;
-  /** The key or time from which the next run looks. */
-  readonly look: string;
-  readonly chain: Chain;
-  readonly comparison: Comparison;
-}
+type State = Awaited<ReturnType<typeof openState>>;
 
-async function openState(verification: Verification, now: number): Promise<State> {
+async function openState(verification: Verification, now: number) {
+  /** The numbers of all files, in order. */
   const numbers: number[] = [];
   const altered = new Set<number>();
   for await (const file of listFiles(verification)) {
@@ -96,7 +90,9 @@ async function openState(verification: Verification, now: number): Promise<State
   const { newest, look } = await findEnd(verification, now, { mostUnsigned });
   const chain = new Chain(await findBefore(verification, numbers, part[0]), newest, now);
   const comparison = new Comparison(now);
-  return { verification, numbers, altered, part, read: new Set(), look, chain, comparison };
+  /** The numbers of the files whose lines were read. */
+  const read = new Set<number>();
+  return { verification, numbers, altered, part, read, look, chain, comparison };
 }
 
 /** The numbers of the files of a part. @param numbers the numbers of the archive's files, in order */
@@ -227,6 +223,11 @@ async function tellSealed({ verification, comparison }: State, tell: Tell): Prom
   for (const finding of comparison.rest()) tell(finding);
 }
 
+/**
+ * Judges entries of the table that are in no file.
+ * @returns how many wait for the next run, since when the oldest has waited, and how many may have been in files that have
+ *   left or cannot be read
+ */
 function tellUnmatched({ comparison, chain, look }: State, tell: Tell) {
   let [waiting, unproven] = [0, 0];
   let waitingSince: string | undefined;

@@ -2,13 +2,13 @@
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive, toItem } from '../../lib/audit/record.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
-import type { Finding, Verified } from '../../lib/seal/finding.ts';
+import type { Finding } from '../../lib/seal/finding.ts';
 import { localSigner } from '../../lib/seal/folder-archive.ts';
 import { isSigned, readHeader, type SignedHeader } from '../../lib/seal/header.ts';
 import { type Item, keyOf, numberIn } from '../../lib/seal/line.ts';
 import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';
 import type { EntrySource } from '../../lib/seal/table.ts';
-import { type Verification, verifyTrail } from '../../lib/seal/verify.ts';
+import { type Verification, type Verified, verifyTrail } from '../../lib/seal/verify.ts';
 
 /** The operation of the store at which it fails: before the operation is done, or after it. */
 type Crash = { readonly at: number; readonly done: boolean };

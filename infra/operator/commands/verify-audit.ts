@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { dueBefore, type Finding, type Verified } from '../../../lib/seal/finding.ts';
+import { dueBefore, type Finding } from '../../../lib/seal/finding.ts';
 import { fingerprintOf } from '../../../lib/seal/header.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
-import { type Verification, verifyTrail } from '../../../lib/seal/verify.ts';
+import { type Verification, type Verified, verifyTrail } from '../../../lib/seal/verify.ts';
 import { recordOperation } from '../audit.ts';
 import { type Command, parseTimeRange, type Run, type TimeRange } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
