@@ -5,6 +5,7 @@ import {
   fileName,
   isSigned,
   maxHeader,
+  maxNumber,
   numberOf,
   type ReadHeader,
   readHeader,
@@ -75,6 +76,15 @@ export async function* listFiles({ archive }: Trail) {
     const number = numberOf(name);
     if (number !== undefined) yield { number, altered };
   }
+}
+
+/** The numbers of files of an archive from a number up to another one, oldest first. */
+export async function numbersIn(trail: Trail, first = 0, last = maxNumber) {
+  const numbers: number[] = [];
+  for await (const { number } of listFiles(trail)) {
+    if (first <= number && number <= last) numbers.push(number);
+  }
+  return numbers.reverse();
 }
 
 /** Reads the header of a file, which must have the number of the file. */

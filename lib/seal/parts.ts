@@ -1,6 +1,6 @@
 /** Which files a run of the sealer checks: a part of the newest two days, and of the older files (lib/seal/README.md, Checks). */
 import { dayInMilliseconds } from '../ground/time.ts';
-import { ahead, listFiles, readHeaderOf, type Trail } from './archive.ts';
+import { ahead, numbersIn, readHeaderOf, type Trail } from './archive.ts';
 import { type Check, isSigned, timeBefore } from './header.ts';
 
 /** A file, and how many lines its header states; undefined: its header is not signed. */
@@ -23,8 +23,7 @@ export interface Split {
  */
 export async function splitFiles(trail: Trail, at: string, last: number): Promise<Split> {
   const since = timeBefore(at, 2 * dayInMilliseconds);
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(trail)) if (number <= last) numbers.push(number);
+  const numbers = (await numbersIn(trail, 0, last)).reverse();
   const recent: Counted[] = [];
   for await (const { number, header } of ahead(numbers, (each) => readHeaderOf(trail, each))) {
     if (isSigned(header) && header.until <= since) break;

@@ -2,7 +2,7 @@
 import { dayInMilliseconds } from '../ground/time.ts';
 import {
   ahead,
-  listFiles,
+  numbersIn,
   readHeaderOf,
   readLines,
   type SealedLine,
@@ -66,8 +66,7 @@ const tolerance = 5000;
 async function filesSince(by: Replay): Promise<readonly SignedHeader[]> {
   const since = timeBefore(by.restored, tolerance);
   const end = timeBefore(by.restored, dayInMilliseconds);
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(by)) numbers.push(number);
+  const numbers = (await numbersIn(by)).reverse();
   const found: SignedHeader[] = [];
   for await (const { number, header } of ahead(numbers, (each) => readHeaderOf(by, each))) {
     if (!isSigned(header)) by.left(`file ${number}`, 'It is not signed by the key');

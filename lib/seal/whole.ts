@@ -1,7 +1,7 @@
 /** A whole check of the archive, part by part, beside the ordinary checks (lib/seal/README.md, Checks). */
 import { Overtaken } from '../dynamodb/client.ts';
 import { namedError } from '../ground/errors.ts';
-import { listFiles, type Trail } from './archive.ts';
+import { numbersIn } from './archive.ts';
 import type { Check, SignedHeader } from './header.ts';
 import { openInspection, timeOfFile } from './inspection.ts';
 import { firstPart } from './parts.ts';
@@ -66,7 +66,7 @@ async function checkNextPart(sealing: Sealing, now: Date, going: Going): Promise
   const { archive, signer } = sealing;
   const { store, open, newest } = going;
   const last = open.last ?? newest.number;
-  const files = await filesOf({ archive, publicKey: signer.publicKey }, { ...open, last });
+  const files = await numbersIn({ archive, publicKey: signer.publicKey }, open.first, last);
   const plan = { ...open, last, of: open.checked + files.length };
   const ended_at = now.toISOString();
   if (files.length === 0 || open.attempts >= mostAttempts) {
@@ -80,18 +80,6 @@ async function checkNextPart(sealing: Sealing, now: Date, going: Going): Promise
   const isWhole = checked === plan.of;
   const progress = { first: reached + 1, checked, attempts: 0 };
   await store.write({ ...begun, ...progress, ended_at: isWhole ? ended_at : null });
-}
-
-/** The numbers of files of the archive, oldest first. */
-async function filesOf(
-  trail: Trail,
-  { first, last }: { first: number; last: number },
-): Promise<readonly number[]> {
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(trail)) {
-    if (first <= number && number <= last) numbers.push(number);
-  }
-  return numbers.reverse();
 }
 
 /** Checks the first of some files, and keeps the findings. @returns the number of the last file that was checked */
