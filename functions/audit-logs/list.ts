@@ -4,7 +4,6 @@ import { recordExport, recordRead } from '../../lib/audit/record-queries.ts';
 import { maxLimit } from '../../lib/contract/parameters.ts';
 import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
 import * as contract from './contract.ts';
 
@@ -18,7 +17,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const page = await listEntries(filter, { order, ...(await pageOf({ limit, cursor }, scope)) });
   const { text, count, next } = writePage(format ?? 'json', page);
   const headers = await nextPageLink(request, scope, next);
-  const reader = { ...sourceOf(request), user_id: callerOf(request).id };
+  const reader = { ...request.source, user_id: callerOf(request).id };
   if (format) {
     await recordExport(reader, { format, filter: { ...filter, order }, entries: count });
   } else if (cursor === undefined) await recordRead(reader, { filter, order });

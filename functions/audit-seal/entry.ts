@@ -2,7 +2,6 @@ import { recordRead } from '../../lib/audit/record-queries.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import { bucketReader } from '../../lib/seal/bucket-reader.ts';
 import { compareEntry } from '../../lib/seal/compare-entry.ts';
 import { folderReader } from '../../lib/seal/folder-archive.ts';
@@ -21,7 +20,7 @@ export const handler = protectedEndpoint(contract.entry, async (request) => {
   const archive = folder ? folderReader(folder) : bucketReader(url);
   const known = await shownHeader.read(publicKey);
   const compared = await compareEntry(id, { archive, publicKey }, { known, now: Date.now() });
-  const reader = { ...sourceOf(request), user_id: callerOf(request).id };
+  const reader = { ...request.source, user_id: callerOf(request).id };
   await recordRead(reader, { filter: { id } });
   return { statusCode: 200, body: compared };
 });

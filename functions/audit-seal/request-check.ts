@@ -2,7 +2,7 @@ import { recording } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { type IncomingEvent, sourceOf } from '../../lib/http/request.ts';
+import type { IncomingEvent } from '../../lib/http/request.ts';
 import * as checkRequest from '../../lib/seal/check-request.ts';
 import * as wholeCheck from '../../lib/seal/whole-check.ts';
 import * as contract from './contract.ts';
@@ -14,7 +14,7 @@ export const handler = protectedEndpoint(
     if (config.auditSeal !== 'on' || !keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
     const { whole = false } = request.body;
     const check = {
-      source: sourceOf(request),
+      source: request.source,
       action: 'UPDATE',
       resource: 'audit-seal',
       by: request.claims.id,

@@ -3,7 +3,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/page-files.ts';
-import { type ApiRequest, sourceOf } from '../../lib/http/request.ts';
+import type { ApiRequest } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { hasPage, type LinkPage } from '../../lib/options/links/page.ts';
 import * as contract from './contract.ts';
@@ -59,7 +59,7 @@ function asPage(request: ApiRequest, body: string, headers: Readonly<Record<stri
 /** The page for one kind of link, in the language that the browser prefers, or else the language of mails. */
 function linkPage(name: LinkPage) {
   return (request: ApiRequest) => {
-    const { language = config.mailLanguage } = sourceOf(request);
+    const { language = config.mailLanguage } = request.source;
     const body = renderLinkPage(requirePage(name), language, config, fileNames('console'));
     return asPage(request, body, { Vary: 'Accept-Encoding, Accept-Language' });
   };

@@ -1,9 +1,8 @@
 import { verifyAddress } from '../../lib/accounts/verify-address.ts';
 import { countingEndpoint } from '../../lib/http/backend.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = countingEndpoint(contract.confirm, async (request) => {
-  await verifyAddress(request.body, sourceOf(request));
+  await verifyAddress(request.body, request.source);
   return { statusCode: 204 };
 });

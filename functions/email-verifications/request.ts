@@ -1,5 +1,4 @@
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import { requestMailOrTell } from '../../lib/options/mails/announced-limits.ts';
 import { verificationMessage } from '../../lib/options/mails/hand-over.ts';
 import { awaitsLink } from '../../lib/options/verified-addresses/address.ts';
@@ -8,7 +7,7 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {
   const user = await readUser(request.claims.id, request.bearer);
-  const source = sourceOf(request);
+  const { source } = request;
   // While a link for another address is valid, no link is mailed, because a new link would make that link void.
   if (!user.email_verified && !awaitsLink(user)) {
     await requestMailOrTell(verificationMessage(user, source), 'other');

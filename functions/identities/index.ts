@@ -8,7 +8,6 @@ import { shownIdentity } from '../../lib/accounts/user-response.ts';
 import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { countingEndpoint } from '../../lib/http/backend.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { makeNonce } from '../../lib/keys/nonce.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
@@ -22,7 +21,7 @@ export const handler = routes(
   })),
 
   countingEndpoint(contract.logIn, async (request) => {
-    const { tokens, isNew } = await logInByIdentity(request.body, sourceOf(request));
+    const { tokens, isNew } = await logInByIdentity(request.body, request.source);
     const message = isNew ? 'User registered successfully' : 'Login successful';
     return { statusCode: isNew ? 201 : 200, body: { message, ...tokens } };
   }),
@@ -45,8 +44,8 @@ export const handler = routes(
   }),
 
   protectedEndpoint(contract.unlinkOfUser, async (request) => {
-    const { claims, id, pathParameters } = request;
-    const by = { admin: claims.id, id, source: sourceOf(request) };
+    const { claims, id, pathParameters, source } = request;
+    const by = { admin: claims.id, id, source };
     await unlinkIdentity(by, pathParameters?.identity);
     return { statusCode: 204 };
   }),

@@ -1,11 +1,10 @@
 import { inviteUser } from '../../lib/accounts/invite.ts';
 import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
-  const { body, id } = request;
+  const { body, id, source } = request;
   const { id: by } = callerOf(request);
-  await inviteUser({ id, by, source: sourceOf(request) }, body.language);
+  await inviteUser({ id, by, source }, body.language);
   return { statusCode: 204 };
 });

@@ -1,5 +1,5 @@
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
+import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import {
   addKey,
@@ -56,8 +56,8 @@ export const handler = routes(
 );
 
 /** The admin who calls, and the origin of the request. */
-function adminOf(request: AuthenticatedRequest) {
-  return { by: request.claims.id, source: sourceOf(request) };
+function adminOf({ claims, source }: AuthenticatedRequest) {
+  return { by: claims.id, source };
 }
 
 function idIn({ pathParameters }: AuthenticatedRequest): number {

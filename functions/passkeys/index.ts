@@ -9,7 +9,6 @@ import { config } from '../../lib/ground/settings.ts';
 import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { countingEndpoint } from '../../lib/http/backend.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { relyingParty, shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
@@ -23,7 +22,7 @@ export const handler = routes(
   })),
 
   countingEndpoint(contract.logIn, async (request) => {
-    const tokens = await logInByPasskey(request.body.credential, sourceOf(request));
+    const tokens = await logInByPasskey(request.body.credential, request.source);
     return { statusCode: 200, body: { message: 'Login successful', ...tokens } };
   }),
 

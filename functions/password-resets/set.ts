@@ -1,9 +1,8 @@
 import { resetPassword } from '../../lib/accounts/reset.ts';
 import { countingEndpoint } from '../../lib/http/backend.ts';
-import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = countingEndpoint(contract.set, async (request) => {
-  await resetPassword(request.body, sourceOf(request));
+  await resetPassword(request.body, request.source);
   return { statusCode: 204 };
 });

@@ -18,15 +18,14 @@ import { findMachine, noteUse } from '../options/machines/machine.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
 import { fromBackend } from './backend.ts';
 import { endpoint } from './endpoint.ts';
-import {
-  type ApiResponse,
-  type AuthenticatedRequest,
-  type EndpointHandler,
-  type IncomingEvent,
-  type Middleware,
-  type RequestTo,
-  type SharedRequest,
-  sourceOf,
+import type {
+  ApiResponse,
+  AuthenticatedRequest,
+  EndpointHandler,
+  IncomingEvent,
+  Middleware,
+  RequestTo,
+  SharedRequest,
 } from './request.ts';
 
 type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], PublicOperation> };
@@ -85,7 +84,8 @@ export function requireBearer({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) 
 export function ownRequest<Body extends object>(
   request: AuthenticatedRequest & { readonly body: Body },
 ) {
-  return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
+  const { body, source } = request;
+  return { ...body, caller: requireBearer(request), source };
 }
 
 function permitOf({ may }: Contract) {

@@ -9,13 +9,14 @@ import { type Fields, parseBody, validate } from '../ground/validation.ts';
 import { parseUserId } from '../users/user.ts';
 import { fieldsOf, jsonBody } from './body.ts';
 import { fromEdge } from './edge.ts';
-import type {
-  ApiResponse,
-  EndpointHandler,
-  Handler,
-  IncomingEvent,
-  Middleware,
-  RequestTo,
+import {
+  type ApiResponse,
+  type EndpointHandler,
+  type Handler,
+  type IncomingEvent,
+  type Middleware,
+  type RequestTo,
+  sourceOf,
 } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
@@ -57,7 +58,15 @@ export function endpoint<const C extends Contract>(
       ...body,
       checkInput(contract, permit),
     ]);
-  const handler = stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
+  const handler = stack.handler((event) => {
+    const request = {
+      ...event,
+      get source() {
+        return sourceOf(event);
+      },
+    };
+    return handle(request as RequestTo<C>);
+  }) as unknown as Handler;
   return Object.assign(handler, { route: contract.route });
 }
 

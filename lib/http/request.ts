@@ -38,6 +38,7 @@ export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   readonly claims?: UserClaims;
   readonly machine?: Machine;
   readonly vouchingMachine?: number;
+  readonly source: Source;
 };
 
 export type SharedRequest = ApiRequest & {
@@ -97,12 +98,8 @@ export type EndpointHandler = Handler & { readonly route: string };
  * The id and the origin of a request, for audit entries: they come from the gateway, and from a header only if a machine
  * vouches for it. Also the machine that calls or vouches, and the language of the mails that the request causes.
  */
-export function sourceOf({
-  headers,
-  machine,
-  requestContext,
-  vouchingMachine,
-}: ApiRequest): Source {
+export function sourceOf(event: IncomingEvent): Source {
+  const { headers, machine, requestContext, vouchingMachine } = event;
   const { http, requestId } = requestContext;
   const machine_id = machine?.id ?? vouchingMachine;
   const language = preferredLanguage(headers?.['accept-language'], languages);

@@ -27,11 +27,10 @@ beforeEach(async () => {
   vi.spyOn(console, 'error').mockReturnValue();
   vi.resetModules();
   const { publicEndpoint } = await import('../../../lib/http/endpoint.ts');
-  const { sourceOf } = await import('../../../lib/http/request.ts');
   const contract = { route: 'GET /x', may: 'public' } as const;
   handler = publicEndpoint(contract, (request) => ({
     statusCode: 200,
-    body: sourceOf(request).ip_address,
+    body: request.source.ip_address,
   }));
 });
 
