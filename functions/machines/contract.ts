@@ -7,10 +7,11 @@ import { described, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import { scopes } from '../../lib/options/machines/machine.ts';
 import { name } from '../../lib/users/fields.ts';
 
+const managed = { exists: hasMachines, may: 'machines' } as const;
+
 export const create = {
   route: 'POST /api/machines',
-  exists: hasMachines,
-  may: 'machines',
+  ...managed,
   body: () => named('NewMachine', v.object({ name, scopes: scopeList(), expiresAt: expiry() })),
   storageFault: ['Error creating machine', 'insertErr'],
 } as const satisfies Contract;
@@ -31,23 +32,20 @@ export const get = {
 
 export const update = {
   route: 'PUT /api/machines/{machine}',
-  exists: hasMachines,
-  may: 'machines',
+  ...managed,
   body: () => named('MachineChanges', changes()),
   storageFault: ['Error updating machine', 'err'],
 } as const satisfies Contract;
 
 export const remove = {
   route: 'DELETE /api/machines/{machine}',
-  exists: hasMachines,
-  may: 'machines',
+  ...managed,
   storageFault: ['Error deleting machine', 'err'],
 } as const satisfies Contract;
 
 export const addKey = {
   route: 'POST /api/machines/{machine}/keys',
-  exists: hasMachines,
-  may: 'machines',
+  ...managed,
   body: () =>
     named(
       'NewMachineKey',

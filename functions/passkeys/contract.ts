@@ -13,6 +13,8 @@ import { described, rule } from '../../lib/ground/validation.ts';
 import { name } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
+const own = { exists: hasPasskeys, may: 'own' } as const;
+
 export const loginOptions = {
   route: 'POST /api/login/passkey-options',
   exists: hasPasskeys,
@@ -31,15 +33,13 @@ export const logIn = {
 
 export const list = {
   route: 'GET /api/passkeys',
-  exists: hasPasskeys,
-  may: 'own',
+  ...own,
   storageFault: ['Error listing passkeys', 'err'],
 } as const satisfies Contract;
 
 export const options = {
   route: 'POST /api/passkeys/options',
-  exists: hasPasskeys,
-  may: 'own',
+  ...own,
   body: (settings) => confirmationWithCode('PasskeyConfirmation', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error adding passkey', 'err'],
@@ -47,8 +47,7 @@ export const options = {
 
 export const add = {
   route: 'POST /api/passkeys',
-  exists: hasPasskeys,
-  may: 'own',
+  ...own,
   body: () =>
     named(
       'NewPasskey',
@@ -60,16 +59,14 @@ export const add = {
 
 export const rename = {
   route: 'PATCH /api/passkeys/{passkey}',
-  exists: hasPasskeys,
-  may: 'own',
+  ...own,
   body: () => named('PasskeyName', v.object({ name })),
   storageFault: ['Error updating passkey', 'err'],
 } as const satisfies Contract;
 
 export const remove = {
   route: 'POST /api/passkeys/{passkey}/removals',
-  exists: hasPasskeys,
-  may: 'own',
+  ...own,
   body: (settings) => confirmationWithCode('PasskeyConfirmation', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error removing passkey', 'err'],

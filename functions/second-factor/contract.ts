@@ -11,17 +11,17 @@ import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.
 import { described } from '../../lib/ground/validation.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
+const own = { exists: hasSecondFactors, may: 'own' } as const;
+
 export const get = {
   route: 'GET /api/second-factor',
-  exists: hasSecondFactors,
-  may: 'own',
+  ...own,
   storageFault: ['Error fetching second factor', 'err'],
 } as const satisfies Contract;
 
 export const enrol = {
   route: 'POST /api/second-factor',
-  exists: hasSecondFactors,
-  may: 'own',
+  ...own,
   body: (settings) => named('PasswordConfirmation', v.object(confirmation(settings))),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
@@ -29,14 +29,14 @@ export const enrol = {
 
 export const confirm = {
   route: 'PUT /api/second-factor',
-  exists: hasSecondFactors,
-  may: 'own',
+  ...own,
   body: () => named('CodeConfirmation', v.object({ code: code() })),
   whenInvalid: 'CODE_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
 } as const satisfies Contract;
 
 const passwordAndCode = {
+  ...own,
   body: (settings: ServiceValues) =>
     named('PasswordAndCode', v.object({ code: code(), ...confirmation(settings) })),
   whenInvalid: { code: 'CODE_REQUIRED', currentPassword: 'CURRENT_PASSWORD_REQUIRED' },
@@ -44,16 +44,12 @@ const passwordAndCode = {
 
 export const renewRecoveryCodes = {
   route: 'POST /api/second-factor/recovery-codes',
-  exists: hasSecondFactors,
-  may: 'own',
   ...passwordAndCode,
   storageFault: ['Error making recovery codes', 'err'],
 } as const satisfies Contract;
 
 export const remove = {
   route: 'POST /api/second-factor/removals',
-  exists: hasSecondFactors,
-  may: 'own',
   ...passwordAndCode,
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
