@@ -92,7 +92,14 @@ export const list = {
         'Only the user who has this address, in any spelling (`+` is written `%2B`). Not together with `cursor`.',
       ),
     ),
-    ...attributesParameter(settings),
+    ...fieldsIf(hasAttributes(settings), {
+      attributes: v.optional(
+        described(
+          oneOf(['true']),
+          'Whether to show `attributes`; for admins and auditors only. Then `limit` is at most 100, which is its default.',
+        ),
+      ),
+    }),
     ...seenBeforeParameter(settings),
   }),
   storageFault: ['Error listing users', 'err'],
@@ -199,7 +206,12 @@ export const descriptions: Descriptions = {
       description: 'The user.',
       schema: named(
         'UserDetails',
-        v.object({ ...userFields(settings), ...identitiesOfOne(settings) }),
+        v.object({
+          ...userFields(settings),
+          ...fieldsIf(hasIdentities(settings), {
+            identities: v.exactOptional(v.array(identity())),
+          }),
+        }),
       ),
       example: {
         ...exampleUnder(settings),
@@ -322,18 +334,6 @@ function statusParameter(settings: ServiceValues) {
   return fieldsIf(statuses.length > 0, { status: v.optional(described(oneOf(statuses), text)) });
 }
 
-/** The parameter that adds attributes to a list. */
-function attributesParameter(settings: ServiceValues) {
-  return fieldsIf(hasAttributes(settings), {
-    attributes: v.optional(
-      described(
-        oneOf(['true']),
-        'Whether to show `attributes`; for admins and auditors only. Then `limit` is at most 100, which is its default.',
-      ),
-    ),
-  });
-}
-
 /** The parameter that lists the users who were not here since a day. */
 function seenBeforeParameter(settings: ServiceValues) {
   return fieldsIf(hasSessions(settings), {
@@ -436,7 +436,14 @@ function userFields(settings: ServiceValues) {
         `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
       ),
     ),
-    ...invitedUntil(settings),
+    ...fieldsIf(sendsMail(settings), {
+      invited_until: v.exactOptional(
+        described(
+          timestamp(),
+          `Until when the newest link of the invitation is or was valid: the invitation is open before this time, and has ended from then on. Absent where there is no invitation, or the user has accepted it by setting a password, and for callers who are ${noReaders(settings)}.`,
+        ),
+      ),
+    }),
     ...fieldsIf(hasSessions(settings), {
       last_seen_on: v.exactOptional(
         described(
@@ -452,12 +459,6 @@ function userFields(settings: ServiceValues) {
 /** The words for callers who see only those fields of other users that ordinary users see. */
 function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
-}
-
-function invitedUntil(settings: ServiceValues): v.ObjectEntries {
-  const text = `Until when the newest link of the invitation is or was valid: the invitation is open before this time, and has ended from then on. Absent where there is no invitation, or the user has accepted it by setting a password, and for callers who are ${noReaders(settings)}.`;
-  const field = v.exactOptional(described(timestamp(), text));
-  return sendsMail(settings) ? { invited_until: field } : {};
 }
 
 /** A user in examples. */
@@ -476,12 +477,6 @@ function factorFields(settings: ServiceValues): v.ObjectEntries {
   };
 }
 
-/** The field that only admins and auditors see, and only in a response about one user. */
-function identitiesOfOne(settings: ServiceValues): v.ObjectEntries {
-  return fieldsIf(hasIdentities(settings), { identities: v.exactOptional(v.array(identity())) });
-}
-
-/** A passkey of another user. */
 function listedPasskey() {
   return named(
     'PasskeySummary',
