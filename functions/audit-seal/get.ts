@@ -2,7 +2,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
-import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
+import { type Check, fingerprintOf, type SignedHeader } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
 import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { readPublicKey } from '../../lib/seal/public-key.ts';
@@ -17,24 +17,10 @@ export const handler = protectedEndpoint(contract.get, async () => {
   });
   const { auditRetentionDays: table, auditLockDays: lock, auditArchiveDays: archive } = config;
   const known = { key, days: { table, lock, archive }, whole: whole ? progressOf(whole) : null };
-  if (!newest) {
-    const { auditSealInterval: interval } = config;
-    return {
-      statusCode: 200,
-      body: { ...known, interval, newest: null, behind: null, check: null },
-    };
-  }
-  const { number, at, count, interval, check: outcome } = newest;
-  // A full file ends at the key of an entry, which does not always begin with a time.
-  const until = timeIn(newest.until) ?? at;
-  const now = Date.now();
-  const isBehind = newest.until < dueBefore(interval, now);
-  const behind = isBehind ? Math.floor((now - Date.parse(until)) / 1000) : null;
-  const check = outcome && checkOf(outcome, interval, now);
-  return {
-    statusCode: 200,
-    body: { ...known, interval, newest: { number, at, until, count }, behind, check },
-  };
+  const standing = newest
+    ? standingOf(newest, Date.now())
+    : { interval: config.auditSealInterval, newest: null, behind: null, check: null };
+  return { statusCode: 200, body: { ...known, ...standing } };
 });
 
 /**
@@ -49,6 +35,15 @@ async function readShown() {
 
 function progressOf({ asked_at, checked, of, ended_at }: wholeCheck.WholeCheck) {
   return { asked_at, checked, of, ended_at };
+}
+
+function standingOf({ interval, number, at, until: end, count, check }: SignedHeader, now: number) {
+  // A full file ends at the key of an entry, which does not always begin with a time.
+  const until = timeIn(end) ?? at;
+  const isBehind = end < dueBefore(interval, now);
+  const behind = isBehind ? Math.floor((now - Date.parse(until)) / 1000) : null;
+  const newest = { number, at, until, count };
+  return { interval, newest, behind, check: check && checkOf(check, interval, now) };
 }
 
 function checkOf(last: Check, interval: number, now: number) {
