@@ -4,7 +4,7 @@
  */
 import { DomainError } from '../../lib/ground/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import type { IncomingEvent } from '../../lib/http/request.ts';
+import type { IncomingEvent, RequestTo } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { untrimmedKey } from '../../lib/users/address.ts';
 import { parseUserId } from '../../lib/users/user.ts';
@@ -38,17 +38,8 @@ export const handler = routes(
     return { statusCode: 201, body: user };
   }),
 
-  publicEndpoint(
-    contract.replace,
-    ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
-    requireUser,
-  ),
-
-  publicEndpoint(
-    contract.change,
-    ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
-    requireUser,
-  ),
+  publicEndpoint(contract.replace, respondToChange, requireUser),
+  publicEndpoint(contract.change, respondToChange, requireUser),
 
   publicEndpoint(contract.remove, ({ pathParameters }) => {
     const { id, email } = userAt(pathParameters);
@@ -78,11 +69,12 @@ function put(user: MemoryUser): MemoryUser {
 }
 
 /** @throws {DomainError} EMAIL_EXISTS */
-function change(user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser {
-  const changed = { ...user, ...changes };
+function respondToChange(request: RequestTo<typeof contract.replace | typeof contract.change>) {
+  const user = userAt(request.pathParameters);
+  const changed = { ...user, ...request.body };
   requireFreeEmail(changed.email, user.id);
   idsByEmail.delete(untrimmedKey(user.email));
-  return put(changed);
+  return { statusCode: 200, body: put(changed) };
 }
 
 /** Requires that the user exists. This is checked before the body. */
