@@ -1,11 +1,12 @@
 /** The OpenAPI document and its page. One function serves them, because both follow from the contracts. */
+import { buildDocument } from '../../lib/contract/document.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/page-files.ts';
 import type { ApiRequest } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
+import { endpoints } from '../contracts.ts';
 import * as contract from './contract.ts';
-import { documentFor } from './document.ts';
 import { pagePolicy, renderPage } from './page.ts';
 
 export const handler = routes(
@@ -28,7 +29,7 @@ function toPage() {
 }
 
 function showDocument(request: ApiRequest) {
-  const body = JSON.stringify(documentFor(config, serverOf(request)));
+  const body = JSON.stringify(buildDocument(endpoints, config, serverOf(request)));
   return revalidated(request, { body, contentType: 'application/json; charset=utf-8' });
 }
 

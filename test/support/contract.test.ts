@@ -1,8 +1,8 @@
 /** Tests test/support/contract.ts, which compares every response of the tests with the document. */
 import { expect, it } from 'vitest';
-import { documentFor } from '../../functions/docs/document.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
 import { checkAgainst } from './contract.ts';
+import { documentFor } from './document.ts';
 
 const check = checkAgainst(documentFor(configFrom({}), '/'));
 

@@ -1,9 +1,9 @@
 /** Compares responses with the OpenAPI document of the service that sent them. */
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { documentFor } from '../../functions/docs/document.ts';
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
+import { documentFor } from './document.ts';
 
 /** A request and its response. */
 export interface Exchange {

@@ -1,5 +1,7 @@
 /** Reads from the OpenAPI document what tests check. */
-import type { OpenApiDocument } from '../../lib/contract/document.ts';
+import { endpoints } from '../../functions/contracts.ts';
+import { buildDocument, type OpenApiDocument } from '../../lib/contract/document.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 interface Response {
   readonly description: string;
@@ -15,6 +17,10 @@ export interface DocumentedOperation {
   readonly description?: string;
   readonly responses: Readonly<Record<string, Response>>;
 }
+
+/** The document of the service under given settings, at a URL. */
+export const documentFor = (settings: ServiceValues, server: string): OpenApiDocument =>
+  buildDocument(endpoints, settings, server);
 
 /** Every operation, in the order of the document. */
 export const operationsOf = ({ paths }: OpenApiDocument): readonly DocumentedOperation[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
+import { documentFor } from '../../support/document.ts';
 
 const { api } = await serviceForThisFile();
 const path = '/openapi.json';

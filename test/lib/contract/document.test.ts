@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../functions/contracts.ts';
-import { documentFor } from '../../../functions/docs/document.ts';
 import { inForce } from '../../../lib/contract/contract.ts';
 import { collectSchemas } from '../../../lib/contract/json-schema.ts';
 import { fieldFaultMeanings, httpErrors } from '../../../lib/ground/errors.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { clientTypes } from '../../support/client-types.ts';
-import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
+import { codesIn, documentFor, operationsOf, responsesOf } from '../../support/document.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { verificationSettings } from '../../support/verification.ts';
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { validateObject } from '../../../lib/ground/validation.ts';
 import { nobodysEmail } from '../../../lib/users/address.ts';
 import { credentials, parseField, textIfAny, wantedEmail } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
+import { documentFor } from '../../support/document.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
   try {
