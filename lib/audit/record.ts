@@ -32,16 +32,13 @@ export interface EntryWrite {
  * @throws {ConfigError} when AUDIT_RETENTION_DAYS is out of range
  */
 export function newWrite(entry: AuditEntry): EntryWrite {
-  return {
-    writeId: randomUUID(),
-    ...timeToLiveOf(entry),
-  };
+  return { writeId: randomUUID(), ...timeToLive(entry) };
 }
 
 /** The time to live with which an entry is written; none where entries are kept for ever. */
 export function timeToLive(
   { created_at }: Pick<AuditEntry, 'created_at'>,
-  days: number,
+  days = config.auditRetentionDays,
 ): Pick<EntryWrite, 'expiresAt'> {
   return days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
 }
@@ -116,7 +113,7 @@ export async function record(
     const now = new Date();
     const action = { ...source, ...deed, user_id: by, resource, resource_id: on, result };
     entry = makeEntry(action, { now });
-    write = { ...write, ...timeToLiveOf(entry) };
+    write = { ...write, ...timeToLive(entry) };
     await writeEntry(entry, { ...write, deadline: performance.now() + longestDelay() });
   } catch (error) {
     logUnwritten(error, write, entry);
@@ -172,7 +169,6 @@ export async function insertEntry(
   }
 }
 
-/** An entry as the table holds it. */
 export function toItem(entry: AuditEntry, { writeId, requestId, expiresAt }: EntryWrite) {
   return {
     ...entry,
@@ -195,16 +191,11 @@ export function logUnwritten(error: unknown, write: EntryWrite, entry?: AuditEnt
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
 }
 
-/** The details of the entry of an operation that ended with a fault. */
 export function faultDetails(error: unknown, { mayHaveHappened }: { mayHaveHappened: boolean }) {
   return {
     error: error instanceof DomainError && !error.cause ? error.code : faultName(error),
     ...(mayHaveHappened ? { outcome: 'unknown' } : {}),
   };
-}
-
-function timeToLiveOf(entry: AuditEntry) {
-  return timeToLive(entry, config.auditRetentionDays);
 }
 
 /** Whether the store or the signing of a token has failed, or a change may have been made despite an error. */
