@@ -82,7 +82,6 @@ export const create = {
   storageFault: ['Error recording audit entries', 'insertErr'],
 } as const satisfies Contract;
 
-/** Entries in a response. */
 export function entries(settings: ServiceValues) {
   const data = v.pipe(v.array(auditEntry(settings)), v.readonly());
   return named('AuditEntries', v.object({ data }));

@@ -144,7 +144,6 @@ function summary() {
   );
 }
 
-/** The states of an entry that is compared, with their meanings. */
 const states = {
   equal: 'the table has the entry as it was sealed',
   differs: 'it differs in `fields`',
@@ -270,7 +269,6 @@ function kept() {
   );
 }
 
-/** A number of days. */
 function days(description: string) {
   return described(count(), description);
 }

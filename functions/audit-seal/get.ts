@@ -23,10 +23,6 @@ export const handler = protectedEndpoint(contract.get, async () => {
   return { statusCode: 200, body: { ...known, ...standing } };
 });
 
-/**
- * The fingerprint of the sealer's key, the newest file, according to the header that the sealer has stored, and the
- * whole check that was requested last.
- */
 async function readShown() {
   const publicKey = await readPublicKey();
   const [newest, whole] = await Promise.all([shownHeader.read(publicKey), wholeCheck.read()]);

@@ -5,7 +5,6 @@ import { config } from '../../lib/ground/settings.ts';
 import { post } from '../../lib/keys/signed-request.ts';
 import { type AuditEvent, eventsOf, type StreamRecord } from '../../lib/options/events/events.ts';
 
-/** The number of events that are put on the bus at the same time. */
 const atOnce = 10;
 
 /**

@@ -4,9 +4,7 @@ import { requirePassedOn } from '../../lib/ground/settings.ts';
 import { mail } from '../../lib/options/mails/deliver.ts';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 
-/**
- * Sends a mail. Other functions invoke this function, but do not wait for it. If it throws, Lambda invokes it again.
- */
+/** Sends a mail. Other functions invoke it, but do not wait for it. If it throws, Lambda invokes it again. */
 export async function handler(message: MailMessage): Promise<void> {
   try {
     requirePassedOn();

@@ -8,7 +8,6 @@ export interface Attribute {
 
 /** The effective settings that the console needs. The page contains them as JSON. */
 export interface PageData {
-  /** The name of the product. */
   readonly product: string;
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
@@ -27,7 +26,6 @@ export interface PageData {
   readonly passwordReset: boolean;
   /** Whether addresses are verified; absent: they are not. */
   readonly verification?: boolean;
-  /** The default language of mails. */
   readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': the files that were sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';

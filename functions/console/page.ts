@@ -35,7 +35,6 @@ export const pageHeaders = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-/** The page of the console, as HTML. */
 export function renderPage(settings: Config, files: FileNames): string {
   return renderDocument(files, 'main.js', {
     language: 'en',

@@ -55,7 +55,6 @@ export const handler = routes(
   }),
 );
 
-/** The admin who calls, and the origin of the request. */
 function adminOf({ claims, source }: AuthenticatedRequest) {
   return { by: claims.id, source };
 }

@@ -282,7 +282,6 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** The fields that users see of themselves. */
 export function profileFields(settings: ServiceValues) {
   const plain = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
   const ofAuditor =
@@ -306,7 +305,7 @@ export function profileFields(settings: ServiceValues) {
   };
 }
 
-/** The example of a profile: the user of the other examples, with the fields that users see of themselves. */
+/** The user of the other examples, with the fields that users see of themselves. */
 export function exampleProfile(settings: ServiceValues) {
   return {
     id: 17,
@@ -334,7 +333,6 @@ function statusParameter(settings: ServiceValues) {
   return fieldsIf(statuses.length > 0, { status: v.optional(described(oneOf(statuses), text)) });
 }
 
-/** The parameter that lists the users who were not here since a day. */
 function seenBeforeParameter(settings: ServiceValues) {
   return fieldsIf(hasSessions(settings), {
     seenBefore: v.optional(
@@ -409,7 +407,6 @@ function ofSome<Changes extends object>() {
   });
 }
 
-/** Whether a value changes nothing. */
 function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
@@ -461,7 +458,6 @@ function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }
 
-/** A user in examples. */
 function exampleUnder(settings: ServiceValues) {
   return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
 }

@@ -12,7 +12,6 @@ import * as contract from './contract.ts';
 
 type MemoryUser = contract.MemoryUser;
 
-/** The most users that the memory holds. */
 const capacity = 10_000;
 
 const users = new Map<number, MemoryUser>();

@@ -1,7 +1,4 @@
-/**
- * The documents with which other services verify tokens. One function serves both documents, and reads the keys only
- * once.
- */
+/** The documents with which other services verify tokens. One function serves both, and reads the keys only once. */
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { tokenKeys } from '../../lib/keys/signing-key.ts';

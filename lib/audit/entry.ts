@@ -119,7 +119,6 @@ export function redactDeeply(value: unknown, depth: number): unknown {
   return Object.fromEntries(redacted.map(([key, inner]) => [key, redactDeeply(inner, depth - 1)]));
 }
 
-/** The number of ids of one millisecond. */
 const idsPerMillisecond = 4096;
 
 /**

@@ -98,7 +98,6 @@ export class Chain {
     return key < this.missing || (key < until && createdAt >= since);
   }
 
-  /** The findings about the files. */
   findings(): readonly Finding[] {
     const isFault = ({ excusedAt }: Fault) => !excusedAt || excusedAt > this.left;
     return joined([...this.faults, ...this.between].filter(isFault)).map(findingOf);

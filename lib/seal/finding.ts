@@ -1,7 +1,6 @@
-/** The outcome of a verification. */
+/** The findings of a verification, and the time by which entries are due to be sealed. */
 import { graceOf, timeBefore } from './header.ts';
 
-/** The kinds of findings, and their meanings. */
 export const findingKinds = {
   unsigned: 'is not signed by the key',
   foreign: 'has the name of an archive file, but is not an archive file',

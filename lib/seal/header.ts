@@ -68,7 +68,6 @@ export type Check = v.InferOutput<typeof check>;
 /** A finding that a header names, with the time of the last check that has found it. */
 export type NamedFinding = Check['named'][number];
 
-/** A header as read from a file. */
 export interface SignedHeader extends Header {
   /** The whole line, with its LF. */
   readonly line: string;

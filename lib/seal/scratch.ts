@@ -27,7 +27,6 @@ export function openScratch(tables: string) {
       const statement = database.prepare(sql);
       return (...values: Values): Iterable<Row> => statement.iterate(...values);
     },
-    /** Deletes the tables. */
     close: () => database.close(),
   };
 }

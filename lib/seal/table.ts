@@ -69,7 +69,6 @@ export async function putBack(item: Item): Promise<boolean> {
   }
 }
 
-/** Merges several ordered sequences. */
 async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
   const heads = await Promise.all(
     sequences.map(async (sequence) => ({ sequence, item: (await sequence.next()).value })),
@@ -110,7 +109,6 @@ function readShard(shard: string, from: string, until: string): AsyncGenerator<I
 type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>;
 type Start = Pick<ScanCommandInput, 'ExclusiveStartKey'>;
 
-/** Reads all pages. @param read reads one page */
 async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<Item> {
   let ExclusiveStartKey: Start['ExclusiveStartKey'];
   do {

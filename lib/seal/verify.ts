@@ -113,7 +113,6 @@ async function numbersOf(
   return numbers.filter((each) => each >= from && (each <= to || until === undefined));
 }
 
-/** Whether a file may have entries of a part. */
 function mayHave(
   { since = '', until }: Part,
   { from, until: end, oldest, newest }: SignedHeader,
