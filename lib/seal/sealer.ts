@@ -1,10 +1,10 @@
 /** Seals the entries that are in no file yet, file by file (lib/seal/README.md, Runs). */
-import type { KeyObject } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { namedError } from '../ground/errors.ts';
 import { type Archive, memberOf, readHeaderOf, readLines } from './archive.ts';
+import type * as checkRequest from './check-request.ts';
 import {
   type Check,
   fileName,
@@ -18,10 +18,11 @@ import {
   tallyLine,
 } from './header.ts';
 import { type Item, idText, keyOf, lineOf, replayedBy, sha256 } from './line.ts';
+import type * as shownHeader from './newest-header.ts';
 import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
 import { type End, findEnd } from './walk.ts';
-import type { WholeCheck } from './whole-check.ts';
+import type * as wholeCheck from './whole-check.ts';
 
 export interface Sealing {
   readonly archive: Archive;
@@ -36,22 +37,11 @@ export interface Sealing {
   /** The lines of the newest two days that a run checks, and as many of older files; absent: 1,000,000. */
   readonly checked?: number | undefined;
   /** The store of the newest header, from which the line is shown. */
-  readonly shown?: {
-    write(line: string): Promise<unknown>;
-    read(publicKey: KeyObject): Promise<SignedHeader | undefined>;
-  };
+  readonly shown?: typeof shownHeader;
   /** The store of an admin's request for a check. */
-  readonly asked?: {
-    read(): Promise<string | undefined>;
-    /** Removes the mark of a request, unless another mark has replaced it. */
-    remove(mark: string): Promise<unknown>;
-  };
+  readonly asked?: Pick<typeof checkRequest, 'read' | 'remove'>;
   /** The store of the whole check that an admin has requested last. */
-  readonly whole?: {
-    read(): Promise<WholeCheck | undefined>;
-    /** @throws {Overtaken} if another run or request has written it since */
-    write(whole: WholeCheck): Promise<WholeCheck>;
-  };
+  readonly whole?: Pick<typeof wholeCheck, 'read' | 'write'>;
 }
 
 export interface RunOptions {

@@ -45,7 +45,7 @@ const run = async () => {
       if (isSigned(header)) check = header.check;
     },
   };
-  const asked = { read: async () => mark, remove: async () => undefined };
+  const asked = { read: async () => mark, remove: async () => true };
   const sealing = { ...trail, signer, interval: 300, checked: Number(size), shown, asked };
   await runSealer(sealing, new Date(now));
   return { check };
