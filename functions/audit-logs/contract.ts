@@ -35,10 +35,7 @@ export const example = {
 
 /** The forms of text, by their names in lib/audit/formats.ts. */
 export const textForms = {
-  ndjson: {
-    contentType: 'application/x-ndjson',
-    example: `${JSON.stringify(example)}\n`,
-  },
+  ndjson: { contentType: 'application/x-ndjson', example: `${JSON.stringify(example)}\n` },
   csv: {
     contentType: 'text/csv; charset=utf-8',
     example:

@@ -30,11 +30,7 @@ export const logIn = {
       'IdentityLogin',
       v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeIfAny(settings) }),
     ),
-  whenInvalid: {
-    idToken: 'ID_TOKEN_REQUIRED',
-    nonce: 'ID_TOKEN_REQUIRED',
-    name: 'FIELD_INVALID',
-  },
+  whenInvalid: { idToken: 'ID_TOKEN_REQUIRED', nonce: 'ID_TOKEN_REQUIRED', name: 'FIELD_INVALID' },
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;
 

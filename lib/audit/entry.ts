@@ -63,12 +63,7 @@ export interface AuditedAction {
 }
 
 /** The most characters that are stored of each field (functions/README.md, What is audited). */
-const limits = {
-  resource: 100,
-  resource_id: 100,
-  ip_address: 45,
-  user_agent: 1024,
-};
+const limits = { resource: 100, resource_id: 100, ip_address: 45, user_agent: 1024 };
 
 /** Completes an entry: generated fields, absent values as null, redaction, limits. */
 export function makeEntry(

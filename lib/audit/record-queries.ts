@@ -36,11 +36,7 @@ export async function recordRead(
 /** Records that entries were sent in a format that is meant to be kept. Never throws. */
 export function recordExport(
   reader: Reader,
-  details: {
-    format: string;
-    filter: AuditFilter & { order: 'asc' | 'desc' };
-    entries: number;
-  },
+  details: { format: string; filter: AuditFilter & { order: 'asc' | 'desc' }; entries: number },
 ): Promise<void> {
   return record({ source: reader, action: 'EXPORT', by: reader.user_id, resource, details });
 }

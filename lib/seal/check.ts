@@ -66,10 +66,7 @@ function warn({ end }: Sealed, remembered: SignedHeader | undefined): readonly N
 }
 
 function named(kind: Finding['kind'], number: number): Named {
-  return {
-    kind,
-    subject: `file ${number} (${fileName(number)})`,
-  };
+  return { kind, subject: `file ${number} (${fileName(number)})` };
 }
 
 interface Turn {

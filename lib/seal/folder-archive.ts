@@ -82,10 +82,7 @@ export function makeKey(): string {
 /** @param pem an Ed25519 key (PKCS 8) */
 export function localSigner(pem: string): Signer {
   const key = createPrivateKey(pem);
-  return {
-    publicKey: createPublicKey(key),
-    sign: async (message) => sign(null, message, key),
-  };
+  return { publicKey: createPublicKey(key), sign: async (message) => sign(null, message, key) };
 }
 
 function codeOf(error: unknown) {

@@ -43,10 +43,7 @@ export async function openPass(
   }: { before: Check | null; isWanted: boolean; checked: number | undefined },
 ): Promise<Pass> {
   const passOf = async (at: string, begun?: Check): Promise<Pass> => {
-    const { first, last } = begun ?? {
-      first: Number.POSITIVE_INFINITY,
-      last: Number.POSITIVE_INFINITY,
-    };
+    const { first = Number.POSITIVE_INFINITY, last = Number.POSITIVE_INFINITY } = begun ?? {};
     const files = await splitFiles(trail, at, last);
     const left = files.recent.filter(({ number }) => number < first);
     const part = newestPart(left, lines);

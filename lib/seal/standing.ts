@@ -149,10 +149,7 @@ async function isOfLater(trail: Trail, number: number, missed: string): Promise<
 
 /** A finding in the form in which a header may name it, whatever the id is. */
 function printable({ kind, subject }: Named): Named {
-  return {
-    kind,
-    subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
-  };
+  return { kind, subject: subject.replace(/[^ -~]/g, '?').slice(0, 64) };
 }
 
 function isAmong(all: readonly Named[], { kind, subject }: Named): boolean {
