@@ -155,13 +155,7 @@ export function auditEntry(settings: ServiceValues) {
   return named(
     'AuditEntry',
     v.object({
-      id: v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(0),
-        v.maxValue(Number.MAX_SAFE_INTEGER),
-        v.metadata({ format: 'int64' }),
-      ),
+      id: id(0),
       user_id: described(
         v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
         'The user who did it; null when none is known.',

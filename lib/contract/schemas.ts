@@ -29,11 +29,11 @@ export const exampleIdentity = {
 };
 
 /** A number of 64 bits, as JavaScript writes it in JSON. */
-export function id() {
+export function id(least = 1) {
   return v.pipe(
     v.number(),
     v.integer(),
-    v.minValue(1),
+    v.minValue(least),
     v.maxValue(Number.MAX_SAFE_INTEGER),
     v.metadata({ format: 'int64' }),
   );
