@@ -2,7 +2,6 @@
 import {
   ahead,
   listFiles,
-  type ReadFile,
   readContent,
   readHeaderOf,
   readLines,
@@ -156,16 +155,12 @@ async function readFiles(state: State): Promise<void> {
 /** The bytes after the header are read ahead only if they are at most this many. */
 const maxAhead = 1_048_576;
 
-/** A file, and the bytes after its header if they were read ahead. */
-interface OpenFile extends ReadFile {
-  readonly content?: Buffer;
-}
-
-async function openFile(verification: Verification, number: number): Promise<OpenFile> {
+/** Reads the header of a file, and the bytes after it if they are to be read ahead. */
+async function openFile(verification: Verification, number: number) {
   const file = await readHeaderOf(verification, number);
   const { header } = file;
   const isAhead = isSigned(header) && mayHave(verification, header) && header.length < maxAhead;
-  return isAhead ? { ...file, content: await readContent(verification, header) } : file;
+  return { ...file, content: isAhead ? await readContent(verification, header) : undefined };
 }
 
 async function compareTable(state: State, source: EntrySource): Promise<void> {
