@@ -50,3 +50,26 @@ export const changesFrom = (
   };
   return Object.keys(changes).length > 0 ? changes : undefined;
 };
+
+/**
+ * A command that writes an entry with a key, once: it has the same Idempotency-Key whenever it is run.
+ * @param origin of the service
+ */
+export const curlOf = (
+  origin: string,
+  { key, keys: [newest] }: Pick<Machine, 'keys'> & { key: string },
+): string => {
+  const entry = {
+    action: 'CREATE',
+    resource: 'example.orders',
+    resourceId: '1',
+    result: 'SUCCESS',
+  };
+  const headers = [
+    `Authorization: Bearer ${key}`,
+    `Idempotency-Key: ${newest?.created_at}`,
+    'Content-Type: application/json',
+  ];
+  const given = headers.map((header) => `-H '${header}'`).join(' ');
+  return `curl -X POST ${origin}/api/admin/audit-logs ${given} -d '${JSON.stringify({ entries: [entry] })}'`;
+};

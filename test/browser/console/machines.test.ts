@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
 import { appoint } from '../../support/examples.ts';
-import { makeMachine, postAs } from '../../support/machines.ts';
+import { makeMachine } from '../../support/machines.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
 import { button, violationsIn } from '../page.ts';
@@ -32,7 +32,7 @@ const statusWith = async (key: string) =>
   (await api('GET', '/api/admin/audit-logs', { token: key })).status;
 
 describe('An admin', () => {
-  it('makes a machine, whose key is shown once and writes entries', async () => {
+  it('makes a machine, whose key is shown once with a command that writes an entry', async () => {
     const { page, complaints } = await openConsole(browser, service, '#/machines');
 
     await button(page, 'Make a machine').click();
@@ -43,10 +43,18 @@ describe('An admin', () => {
     expect(await violationsIn(page)).toEqual([]);
     await button(page.getByRole('dialog'), 'Make a machine').click();
     const key = await shownKey(page);
+    const command = await page.locator('pre').innerText();
     expect(await violationsIn(page)).toEqual([]);
 
-    const entry = { action: 'CREATE', resource: 'shop.orders', resourceId: '1', result: 'SUCCESS' };
-    expect((await postAs(api, key, 'once', [entry])).status).toBe(201);
+    const given = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    const [, place = ''] = /^curl -X POST (\S+) /.exec(command) ?? [];
+    const [, body] = / -d '([^']+)'$/.exec(command) ?? [];
+    const run = () =>
+      fetch(place, { method: 'POST', headers: Object.fromEntries(given), body: body ?? null });
+    expect([(await run()).status, (await run()).status]).toEqual([201, 200]);
     const [, id] = /^mk_(\d+)_/.exec(key) ?? [];
     await button(page, 'I have kept the key').click();
     await rowOf(page, Number(id)).getByText('Orders').waitFor();
@@ -72,6 +80,7 @@ describe('An admin', () => {
     await expect.poll(() => questions).toEqual(['The key is not shown again. Leave it?']);
 
     await shownKey(page);
+    expect(await page.locator('pre').count(), 'it cannot write an entry').toBe(0);
   });
 
   it('changes the name, the scopes and the end of a machine, and nothing else', async () => {

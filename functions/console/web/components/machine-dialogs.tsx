@@ -2,7 +2,7 @@
 import type { Machine, MachineWithKey } from '../../../client/paths.ts';
 import { api, ConsoleError, send, sendUnless } from '../api.ts';
 import { useAsk } from '../leaving.ts';
-import { changesFrom, type Scope, scopes } from '../machine.ts';
+import { changesFrom, curlOf, type Scope, scopes } from '../machine.ts';
 import { fromLocal, toLocal } from '../trail/query.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, openDialog } from './dialog.tsx';
@@ -104,6 +104,7 @@ export const RemoveMachine = ({ machine, reload }: Props) => {
 /** Shows a key, which nobody can see again: leaving it asks, except by its own button. */
 const NewKey = ({ machine }: { machine: MachineWithKey }) => {
   const { id, key } = machine;
+  const command = curlOf(location.origin, machine);
   useAsk(() => 'The key is not shown again. Leave it?');
   return (
     <Dialog title="The key">
@@ -114,6 +115,14 @@ const NewKey = ({ machine }: { machine: MachineWithKey }) => {
       <p>
         <code>{key}</code> <CopyButton text={key} label="Copy the key" />
       </p>
+      {machine.scopes.includes('audit:write') && (
+        <>
+          <p>
+            This command writes an entry: <CopyButton text={command} label="Copy the command" />
+          </p>
+          <pre>{command}</pre>
+        </>
+      )}
       <p class="row">
         <Button class="primary" onClick={closeDialog}>
           I have kept the key

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../functions/client/paths.ts';
 import {
   changesFrom,
+  curlOf,
   endOfKeyBefore,
   isOver,
   isUnused,
@@ -62,6 +63,13 @@ describe('A machine', () => {
     [{ expiresAt: null }, { expiresAt: null }],
   ])('is changed only in the fields that differ: %j', (to, changes) => {
     expect(changesFrom(machine, { ...same, ...to })).toEqual(changes);
+  });
+
+  it('has a command that writes an entry with its key', () => {
+    const keys = [{ created_at: '2026-11-22T12:00:00.000Z', expires_at: null }];
+    expect(curlOf('https://a.example', { key: 'mk_1_x', keys })).toBe(
+      `curl -X POST https://a.example/api/admin/audit-logs -H 'Authorization: Bearer mk_1_x' -H 'Idempotency-Key: 2026-11-22T12:00:00.000Z' -H 'Content-Type: application/json' -d '{"entries":[{"action":"CREATE","resource":"example.orders","resourceId":"1","result":"SUCCESS"}]}'`,
+    );
   });
 });
 
