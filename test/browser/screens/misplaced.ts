@@ -15,9 +15,8 @@ export const misplaced = `(() => {
     'not beside its value': all('dl dt').filter((dt) => !beside(dt)),
     'not beside the title': all('dialog h2').filter((title) => !beside(title)),
     'not beside its name': all('td [type=checkbox]').filter((box) => !beside(box)),
-    'bare words that are cut': all('.line > span:not([class], :has(*))').filter((word) => word.scrollWidth > word.clientWidth),
-    'cut without an ellipsis': all(columns > 40 ? '.whom bdi' : 'none')
-      .filter((name) => name.scrollWidth > name.clientWidth && name.clientWidth < 1.6 * parseFloat(getComputedStyle(name).fontSize)),
+    // A long name is cut, whose entry shows it in its dialog.
+    'cut in the trail': all('.lines td, .lines td :not(.unseen, .person bdi)').filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1),
     outside: document.documentElement.scrollWidth > innerWidth
       ? all('body *').filter((element) => box(element).right > innerWidth + 1).slice(0, 9)
       : [],

@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../../client/paths.ts';
 import { shortTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
-import { agentWord, readableAgent } from '../trail/agent.ts';
 import { happened } from '../trail/happened.ts';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
@@ -15,11 +14,11 @@ interface EntriesProps {
   readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;
-  /** The id of the user whose page shows them: only others are named, and the agents are left out. */
+  /** The id of the user whose page shows them: only others are named. */
   readonly about?: string;
 }
 
-/** A table of entries of the trail, a line each, which opens all of the entry. */
+/** A table of entries of the trail. Each row opens all of its entry. */
 export const Entries = ({ pages, about, ...texts }: EntriesProps) => {
   const columns = columnsFor(about);
   const table = { ...texts, columns, keyOf: ({ id }: AuditEntry) => id, isOfLines: true };
@@ -38,44 +37,33 @@ const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] =>
     class: 'when',
   },
   { title: 'What', cell: (entry) => <What entry={entry} about={about} />, class: 'what' },
-  ...(about === undefined ? [who, source, agent] : [source]),
+  ...(about === undefined ? [who] : []),
+  source,
 ];
 
-interface WhatProps {
-  readonly entry: AuditEntry;
-  readonly about: string | undefined;
-}
-
-const What = ({ entry, about }: WhatProps) => {
+const What = ({ entry, about }: { entry: AuditEntry; about: string | undefined }) => {
   const { action, result, id } = entry;
-  const said = happened(entry);
   return (
-    <div class="line">
-      <span>{action}</span>
+    <>
+      {action}{' '}
       {result !== 'SUCCESS' && (
         <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : String(result)}</Badge>
-      )}
-      <FindingMark id={id} />
-      <Target entry={entry} about={about} />
-      <span class="muted" title={said}>
-        {said}
-      </span>
+      )}{' '}
+      <FindingMark id={id} /> <Target entry={entry} about={about} />{' '}
+      <span class="muted">{happened(entry)}</span>
       {about !== undefined && !isBy(entry, about) && (
         <>
-          <span>by</span> <Who entry={entry} />
+          {' '}
+          by <Who entry={entry} />
         </>
       )}
-    </div>
+    </>
   );
 };
 
 const who: Column<AuditEntry> = {
   title: 'Who',
-  cell: (entry) => (
-    <div class="line">
-      <Who entry={entry} />
-    </div>
-  ),
+  cell: (entry) => <Who entry={entry} />,
   class: 'whom',
 };
 
@@ -83,12 +71,4 @@ const source: Column<AuditEntry> = {
   title: 'Source',
   cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} />,
   class: 'source',
-};
-
-const agent: Column<AuditEntry> = {
-  title: 'Agent',
-  cell: ({ user_agent: given }) => (
-    <span title={readableAgent(given ?? '')}>{agentWord(given ?? '')}</span>
-  ),
-  class: 'agent',
 };
