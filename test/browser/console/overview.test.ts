@@ -169,22 +169,27 @@ describe('The overview', () => {
 });
 
 describe('The chart of the trail', () => {
-  it('covers the whole query, not the entries that are listed', async () => {
-    const user = await register(api);
-    for (let made = 0; made < 3; made += 1) await logIn(api, user);
+  it('covers the whole query, which is read once and of which a hundred entries are listed at first', async () => {
     const { page } = await openConsole(browser, service, '#/account');
-    // Pages of one entry each; the list shows few of them as long as nobody scrolls.
-    await page.route('**/audit-logs?*', (route) => {
-      const asked = new URL(route.request().url());
-      asked.searchParams.set('limit', '1');
-      return route.continue({ url: asked.href });
+    const asked: string[] = [];
+    await page.route('**/audit-logs*', (route) => {
+      asked.push(route.request().url());
+      const data = Array.from({ length: 75 }, (_, index) =>
+        listedEntry(1000 - 75 * asked.length - index, '2026-11-22T10:00:00.000Z'),
+      );
+      const headers = { Link: '</api/admin/audit-logs?cursor=x>; rel="next"' };
+      return route.fulfill({ json: { data }, ...(asked.length === 1 && { headers }) });
     });
     await page.setViewportSize({ width: 1280, height: 300 });
 
-    await page.evaluate(`location.hash = '#/audit?userId=${user.id}'`);
-    await page.locator('figcaption').getByText('4 entries', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.locator('figcaption').getByText('150 entries', { exact: true }).waitFor();
 
-    expect(await page.locator('main tbody tr').count()).toBeLessThan(4);
+    const rows = page.locator('main tbody tr');
+    expect(await rows.count()).toBe(100);
+    await page.getByRole('button', { name: 'Show more entries' }).click();
+    await expect.poll(() => rows.count()).toBe(150);
+    expect(asked).toHaveLength(2);
   });
 
   it('shows the values of a bar below it, under the pointer and by keyboard, on an axis of values', async () => {

@@ -11,7 +11,7 @@ import { Badge, Time, Whole } from './text.tsx';
 import { isBy, Target, Who } from './who.tsx';
 
 interface EntriesProps {
-  readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
+  readonly pages: Omit<Pages<AuditEntry>, 'data' | 'update'> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;
   /** The id of the user whose page shows them: only others are named. */

@@ -89,7 +89,7 @@ export const LoadedTable = <Row,>({
 );
 
 interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  readonly pages: Pages<Row>;
+  readonly pages: Omit<Pages<Row>, 'data' | 'update'>;
   /** The noun for one row and for several rows, such as `user` and `users`. */
   readonly things: readonly [one: string, several: string];
 }

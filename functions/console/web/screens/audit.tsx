@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
@@ -17,12 +17,9 @@ import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
 import { Waits } from '../components/waits.tsx';
 import { counted } from '../format.ts';
-import { usePages } from '../loading.ts';
 import { place } from '../router.ts';
-import { maxRows, newOf } from '../trail/follow.ts';
 import { forgetUsers } from '../trail/known-users.ts';
 import { groupings, readState, type TrailState, withChanges } from '../trail/query.ts';
-import { readPage } from '../trail/read.ts';
 import { useWhole, type Whole } from '../trail/whole.ts';
 import { SealedEntry } from './on-demand.tsx';
 
@@ -31,51 +28,40 @@ const groups = { '': 'Nothing', ...always, ...(settings.machines && { resource, 
 
 interface QueryProps {
   readonly state: TrailState;
+  readonly whole: Whole;
   readonly change: (changes: Partial<TrailState>) => void;
 }
 
-interface ChartProps extends Whole, Pick<QueryProps, 'change'> {
-  readonly rows: readonly AuditEntry[];
-}
+/** A chart of all entries of the query. */
+const Chart = ({ whole, change }: Omit<QueryProps, 'state'>) => (
+  <Histogram
+    entries={whole.data ?? []}
+    caption={
+      <>
+        <Extent {...whole} />
+        <span class="row">
+          <span class="key good">Success</span>
+          <span class="key bad">Failure</span>
+        </span>
+      </>
+    }
+    narrow={change}
+  />
+);
 
-/** A chart of all entries of the query, including the entries that following has found since. */
-const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
-  const entries = [...newOf(data, rows), ...data];
-  return (
-    <>
-      <FailureNotice
-        what="Not all entries could be counted"
-        failure={whole.failure}
-        retry={whole.reload}
-      />
-      <Histogram
-        entries={entries}
-        caption={
-          <>
-            <Extent {...whole} data={entries} />
-            <span class="row">
-              <span class="key good">Success</span>
-              <span class="key bad">Failure</span>
-            </span>
-          </>
-        }
-        narrow={change}
-      />
-    </>
-  );
-};
+/** How many more entries are shown at a time. */
+const step = 100;
 
 /** The entries of a query, newest first unless it says otherwise. */
-const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) => {
-  const { follow, group: _, ...filters } = state;
-  const pages = usePages(JSON.stringify(filters), (next) => readPage(state, next));
-  const { waiting, failure, show } = useFollowing(state, pages);
-  const { rows = [] } = pages;
-  const reload = async () => {
-    await Promise.all([pages.reload(), whole.failure && whole.reload()]);
-  };
-  const isFull = rows.length >= maxRows;
-  useNamedEntry(pages.rows);
+const List = ({ state, change, whole }: QueryProps) => {
+  const { follow } = state;
+  const { waiting, failure, show } = useFollowing(state, whole);
+  const [most, setMost] = useState(step);
+  const { data } = whole;
+  const rows = useMemo(() => data?.slice(0, most), [data, most]);
+  const run = async () => setMost(most + step);
+  const isCut = data !== undefined && data.length > most;
+  useNamedEntry(data);
   return (
     <>
       {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
@@ -84,21 +70,20 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
           Show {counted(waiting, 'new entry', 'new entries')}
         </Button>
       )}
-      {!pages.failure && <FailureNotice what="New entries could not be loaded" failure={failure} />}
-      {rows.length > 0 && <Chart {...whole} rows={rows} change={change} />}
-      {state.ipAddress && <Waits entries={whole.data ?? []} />}
+      {!whole.failure && <FailureNotice what="New entries could not be loaded" failure={failure} />}
+      {data && data.length > 0 && <Chart whole={whole} change={change} />}
+      {state.ipAddress && <Waits entries={data ?? []} />}
       <div class="trail stack">
         <Entries
-          pages={{ ...pages, more: isFull ? undefined : pages.more, reload }}
+          pages={{
+            ...whole,
+            rows,
+            more: isCut ? { run, isBusy: false, failure: undefined } : undefined,
+          }}
           caption="Entries of the audit trail"
           empty="No entry matches the filters. Widen the time, or clear a filter."
         />
       </div>
-      {isFull && (
-        <p class="muted">
-          {counted(maxRows, 'entry', 'entries')} are shown at most. Narrow the time, or export them.
-        </p>
-      )}
     </>
   );
 };
@@ -116,7 +101,7 @@ const useNamedEntry = (rows: readonly AuditEntry[] | undefined): void => {
 /** The audit trail: its query, all of which is in the address bar. */
 export const Audit = () => {
   const state = readState(place.use().query);
-  const { follow, group } = state;
+  const { follow, group, ...filters } = state;
   const whole = useWhole(state);
   useEffect(() => forgetUsers, []);
   const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
@@ -151,7 +136,7 @@ export const Audit = () => {
       {group ? (
         <Groups state={state} by={group} whole={whole} change={change} />
       ) : (
-        <List state={state} whole={whole} change={change} />
+        <List key={JSON.stringify(filters)} state={state} whole={whole} change={change} />
       )}
     </Screen>
   );

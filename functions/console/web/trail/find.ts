@@ -7,7 +7,6 @@ import { detailsOf } from './happened.ts';
 import type { Known } from './known-users.ts';
 import { none, readState } from './query.ts';
 import { readAll } from './read.ts';
-import { mostEntries } from './whole.ts';
 
 /** The text may mean any of several users; one of them must be chosen. */
 export class Several extends Error {
@@ -28,7 +27,7 @@ const fold = (text: unknown): string => String(text).normalize().toLowerCase();
 /** Deleted users, if the trail has their names. */
 const findDeleted = async (sought: string): Promise<readonly Known[]> => {
   if (settings.auditDetail !== 'full') return [];
-  const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }), mostEntries);
+  const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }));
   const knownOf = ({ resource_id, ...entry }: AuditEntry) => {
     const { name, email } = detailsOf(entry);
     return { id: resource_id ?? '', name: String(name), email: String(email), isDeleted: true };

@@ -4,13 +4,14 @@ import { timeOf } from '../format.ts';
 
 type Entries = readonly AuditEntry[];
 
-interface Page {
+export interface Part {
   readonly data: Entries;
-  readonly next?: string;
+  /** Whether the query has more entries than are read. */
+  readonly isFull: boolean;
 }
 
-/** The most entries that the page keeps. */
-export const maxRows = 2000;
+/** The most entries of a query that the console reads and keeps. */
+export const mostEntries = 10_000;
 
 /** Each look reads again from this many milliseconds before the newest entry, because indexes show entries late. */
 const reread = 60_000;
@@ -36,9 +37,8 @@ export const newOf = (shown: Entries, found: Entries): Entries => {
 const byNewest = (a: AuditEntry, b: AuditEntry): number =>
   a.created_at === b.created_at ? b.id - a.id : a.created_at < b.created_at ? 1 : -1;
 
-/** A page with the found entries added, each entry once, newest first. */
-export const merge = ({ data, next }: Page, found: Entries): Page => {
-  const rows = [...newOf(data, found), ...data].sort(byNewest);
-  // Where older entries are dropped, the next page would leave a gap.
-  return { data: rows.slice(0, maxRows), ...(next && rows.length <= maxRows ? { next } : {}) };
+/** The entries with the found entries added, each entry once, newest first. */
+export const merge = ({ data, isFull }: Part, found: Entries): Part => {
+  const all = [...newOf(data, found), ...data].sort(byNewest);
+  return { data: all.slice(0, mostEntries), isFull: isFull || all.length > mostEntries };
 };

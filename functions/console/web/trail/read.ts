@@ -1,6 +1,6 @@
 import type { AuditEntries, AuditEntry } from '../../../client/paths.ts';
 import { api, ConsoleError, type Page, sendForPage } from '../api.ts';
-import { maxRows } from './follow.ts';
+import { mostEntries, type Part } from './follow.ts';
 import { passes } from './groups.ts';
 import { tellNames } from './known-users.ts';
 import { parametersOf, type TrailState } from './query.ts';
@@ -8,7 +8,7 @@ import { parametersOf, type TrailState } from './query.ts';
 const path = '/api/admin/audit-logs';
 
 /** A page of a query: the first page, or the page at a path. */
-export const readPage = async (
+const readPage = async (
   state: TrailState,
   next?: string,
 ): Promise<Page<readonly AuditEntry[]>> => {
@@ -27,21 +27,20 @@ export const readPage = async (
 };
 
 /**
- * All entries of a query, up to a number.
+ * All entries of a query, up to {@link mostEntries}.
  * @param onRead gets the entries that were read so far; if it returns false, nothing more is read
  */
 export const readAll = async (
   state: TrailState,
-  most = maxRows,
   onRead: (entries: readonly AuditEntry[]) => boolean = () => true,
-): Promise<Page<readonly AuditEntry[]>> => {
+): Promise<Part> => {
   let page = await readPage(state);
   let { data } = page;
-  while (page.next && data.length < most && onRead(data)) {
+  while (page.next && data.length < mostEntries && onRead(data)) {
     page = await readPage(state, page.next);
     data = [...data, ...page.data];
   }
-  return { ...page, data };
+  return { data, isFull: page.next !== undefined };
 };
 
 export const exportForms = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;

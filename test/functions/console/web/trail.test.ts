@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../functions/client/paths.ts';
 import { ago, localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
-import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
+import { merge, mostEntries, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
 import { groupsOf, passes } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
 import {
@@ -102,18 +102,19 @@ describe('Following', () => {
   it('puts each new entry at its place, once', () => {
     const found = [entry(5, 3), entry(3, 3), entry(2, 2)];
 
-    const { data, next } = merge({ data: [entry(3, 3), entry(1, 1)], next: '/next' }, found);
+    const { data, isFull } = merge({ data: [entry(3, 3), entry(1, 1)], isFull: false }, found);
 
-    expect([data.map(({ id }) => id), next]).toEqual([[5, 3, 2, 1], '/next']);
+    expect([data.map(({ id }) => id), isFull]).toEqual([[5, 3, 2, 1], false]);
   });
 
-  it('keeps only the newest entries, up to the allowed number', () => {
-    const many = Array.from({ length: maxRows }, (_, id) => entry(id, id));
+  it('keeps only the newest entries, up to the allowed number, and then says that there are more', () => {
+    const many = Array.from({ length: mostEntries }, (_, id) => entry(id, id));
+    const newest = entry(mostEntries, mostEntries);
 
-    const { data, next } = merge({ data: many, next: '/next' }, [entry(maxRows, maxRows)]);
+    const { data, isFull } = merge({ data: many, isFull: false }, [newest]);
 
-    expect([data.length, data[0]?.id, data.at(-1)?.id]).toEqual([maxRows, maxRows, 1]);
-    expect(next).toBeUndefined();
+    expect([data.length, data[0]?.id, data.at(-1)?.id]).toEqual([mostEntries, mostEntries, 1]);
+    expect(isFull).toBe(true);
   });
 
   it('reads again from a minute before the newest entry, but not from before the start of the query', () => {
