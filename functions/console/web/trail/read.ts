@@ -8,10 +8,7 @@ import { parametersOf, type TrailState } from './query.ts';
 const path = '/api/admin/audit-logs';
 
 /** A page of a query: the first page, or the page at a path. */
-const readPage = async (
-  state: TrailState,
-  next?: string,
-): Promise<Page<readonly AuditEntry[]>> => {
+const readPage = async (state: TrailState, next?: string): Promise<Page<readonly AuditEntry[]>> => {
   const odd = [state.userId, state.about].find((id) => !/^(?:\d*|none)$/.test(id));
   if (odd)
     throw new ConsoleError(`${odd} is not the id of a user: type a name or an address above.`);
