@@ -49,8 +49,14 @@ describe('The screen of the audit trail', () => {
     await page.getByLabel('Person').fill(user.email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Result').selectOption('Failure');
-    await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+    const time = page.getByLabel('Time', { exact: true });
+    await time.selectOption('Today');
     await page.waitForURL(/since=/);
+    const midnight = new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('since');
+    expect(new Date(midnight ?? '').getUTCMinutes()).toBe(0);
+    await time.selectOption('Last hour');
+    await page.waitForURL((url) => !url.href.includes(encodeURIComponent(String(midnight))));
+    expect(await time.locator('option:checked').innerText()).toMatch(/^Since /);
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
     const colleague = await open(hash);
@@ -67,8 +73,10 @@ describe('The screen of the audit trail', () => {
       expect.stringContaining('Remove filter Since '),
     ]);
     expect(await violationsIn(page)).toEqual([]);
+    // To today, and from there to any time.
     await page.goBack();
-    await expect.poll(() => page.getByLabel('Time', { exact: true }).inputValue()).toBe('');
+    await page.goBack();
+    await expect.poll(() => time.inputValue()).toBe('');
     expect(complaints).toEqual([]);
   });
 
@@ -233,6 +241,8 @@ describe('The screen of the audit trail', () => {
     const user = await withLogins(1);
     const { page } = await open(`#/audit?userId=${user.id}`);
     await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByRole('status').getByText('Following: looks for new entries').waitFor();
+    await page.getByRole('button', { name: 'Stop following' }).waitFor();
     await rowsOf(page).first().waitFor();
 
     await logIn(api, user);
@@ -284,6 +294,7 @@ describe('The screen of the audit trail', () => {
     const { page } = await open(`#/users/${user.id}`);
 
     await rowsOf(page).getByText('role: user → admin').waitFor();
+    await page.getByRole('button', { name: /UPDATE role: user → admin$/ }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('link', { name: 'All entries' }).click();
 
@@ -293,6 +304,33 @@ describe('The screen of the audit trail', () => {
     await page.getByLabel('Who did it').fill('1');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console#/audit?userId=1');
+  });
+
+  it('says on a user’s page until when logins are refused', async () => {
+    const { id } = await withLogins(0);
+    const { page } = await open('#/account');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const failure = {
+      ...listedEntry(2, new Date().toISOString()),
+      user_id: id,
+      resource_id: String(id),
+      result: 'FAILURE',
+      details: JSON.stringify({ reason: 'wrong_password', waits_until: until }),
+    };
+    const login = { ...listedEntry(3, failure.created_at), resource_id: String(id) };
+    let data: readonly object[] = [failure];
+    await page.route('**/api/admin/audit-logs*', (route) => route.fulfill({ json: { data } }));
+    const said = page.getByText('The last failed login began a wait');
+
+    await page.evaluate(`location.hash = '#/users/${id}'`);
+    await said.waitFor();
+    expect(await said.locator('time').getAttribute('datetime')).toBe(until);
+    await rowsOf(page).getByText('wrong password, a wait begins, until').waitFor();
+    data = [login, failure];
+    await page.reload();
+    await rowsOf(page).nth(1).waitFor();
+
+    expect(await said.count()).toBe(0);
   });
 
   it('counts entries by a value that they share, and narrows the query to a group', async () => {

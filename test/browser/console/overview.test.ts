@@ -120,6 +120,7 @@ describe('The overview', () => {
     const bySource = page.getByRole('region', { name: 'Most failed logins, by source' });
     const rights = page.getByRole('region', { name: 'New admins' });
 
+    await bySource.getByRole('table', { name: 'Failed logins by source' }).waitFor();
     await bySource.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
     expect(await bySource.locator('tbody tr').count()).toBe(5);
     expect(await rights.locator('tbody tr').count()).toBe(5);
@@ -158,10 +159,11 @@ describe('The overview', () => {
     await page.getByText('200 entries read so far…').waitFor();
     await page
       .getByRole('region', { name: 'Logins', exact: true })
-      .getByText('200 in all')
+      .getByText('200… in all')
       .waitFor();
     goOn();
     await page.getByText('10,000 entries, from').waitFor();
+    await page.getByText('10,000 in all').waitFor();
 
     expect(asked).toHaveLength(100);
     expect(new URL(asked[0] ?? '').searchParams.has('since')).toBe(true);
@@ -220,6 +222,8 @@ describe('The chart of the trail', () => {
     await page.getByRole('toolbar').locator('> :nth-child(2)').hover();
     await values.getByText('0 entries', { exact: true }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
+    const name = await page.getByRole('toolbar').getAttribute('aria-label');
+    expect(name).toMatch(/^By time: 6 entries, 3 failures, most in Nov 22/);
     expect(await page.locator('.axis > span').allInnerTexts()).toEqual(['4', '2', '0']);
     const edges = `['.bars', 'main > :last-child'].map((each) => document.querySelector(each).getBoundingClientRect().right)`;
     const [chart, content] = (await page.evaluate(edges)) as readonly number[];

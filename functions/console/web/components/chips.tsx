@@ -1,4 +1,4 @@
-import { labels } from '../api.ts';
+import { labels, settings } from '../api.ts';
 import { localTime } from '../format.ts';
 import { href } from '../router.ts';
 import { now } from '../service.ts';
@@ -59,6 +59,10 @@ const questions = [
   ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
   ['Updates, last day', { action: 'UPDATE' }, presets['Last day']],
   ['Exports, last week', { action: 'EXPORT' }, presets['Last week']],
+  // Otherwise reads leave no entries.
+  ...(settings.auditDetail === 'full'
+    ? [['Who read the trail, last week', { action: 'READ' }, presets['Last week']] as const]
+    : []),
 ] as const;
 
 /** The filters with their titles, in the order in which they are shown. */

@@ -30,7 +30,12 @@ const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] =>
   {
     title: 'Time',
     cell: (entry) => (
-      <Button class="link" onClick={() => openDialog(<EntryDetails entry={entry} />)}>
+      <Button
+        id={`entry-${entry.id}`}
+        class="link"
+        aria-label={[shortTime(entry.created_at), entry.action, happened(entry)].join(' ').trim()}
+        onClick={() => openDialog(<EntryDetails entry={entry} />)}
+      >
         <Time at={entry.created_at} write={shortTime} />
       </Button>
     ),

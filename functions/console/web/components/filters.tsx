@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { labels, settings } from '../api.ts';
-import { utcTime } from '../format.ts';
+import { shortTime, utcTime } from '../format.ts';
 import { go } from '../router.ts';
 import { now } from '../service.ts';
 import { findId, Several } from '../trail/find.ts';
@@ -75,9 +75,15 @@ const MachineFilters = ({ state }: { state: TrailState }) => (
       name="resource"
       defaultValue={state.resource}
       placeholder="Such as users, or shop.orders"
+      list="resources"
       autoComplete="off"
       maxLength={100}
     />
+    <datalist id="resources">
+      {['users', 'machines', 'audit-logs', 'audit-seal'].map((each) => (
+        <option key={each} value={each} />
+      ))}
+    </datalist>
     <Field
       label={labels.machineId}
       name="machineId"
@@ -113,23 +119,31 @@ const Choice = ({ state, ...select }: FilterProps & { options: Record<string, st
 );
 
 /** The choices of the time; the last one opens the fields for any other time. */
-const times = (isChosen: boolean): Map<string, string> =>
+const times = (state: TrailState): Map<string, string> =>
   new Map([
     ['', 'Any time'],
+    [today, 'Today'],
     ...Object.entries(presets).map(([title, seconds]) => [String(seconds), title] as const),
-    [chosen, isChosen ? 'As chosen' : 'Choose…'],
+    [chosen, chosenTime(state)],
   ]);
+const today = 'today';
 const chosen = 'chosen';
 
+const chosenTime = ({ since, until }: TrailState): string => {
+  if (since && until) return 'As chosen';
+  if (since) return `Since ${shortTime(since)}`;
+  return until ? `Until ${shortTime(until)}` : 'Choose…';
+};
+
 interface Values extends Partial<TrailState> {
-  /** Seconds before now, {@link chosen}, or empty: any time. */
+  /** Seconds before now, {@link today}, {@link chosen}, or empty: any time. */
   readonly time?: string | undefined;
 }
 
 /** Asks which of several users was meant. The chosen id is sent instead of the text that was typed. */
 const Whom = ({ field, people }: Several) => (
   <p class="row notice" role="status">
-    Whom do you mean?
+    Whom do you mean by {labels[field as keyof typeof labels]}?
     {people.map((user) => (
       <button key={user.id} type="submit" name={field} value={user.id}>
         <Person user={user} />
@@ -144,6 +158,8 @@ export const isOfThing = ({ resource, resourceId }: Pick<TrailState, 'resource' 
 
 /** The time range that was chosen or typed. */
 const spanOf = (state: TrailState, { time, since, until }: Values): Partial<TrailState> => {
+  if (time === today)
+    return { since: new Date(new Date(now()).setHours(0, 0, 0, 0)).toISOString(), until: '' };
   if (Number(time) > 0) return { since: secondsBefore(now(), Number(time)), until: '' };
   if (time === '' && isTimed(state)) return { since: '', until: '' };
   return {
@@ -176,6 +192,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
   const sent = useRef<Values>({});
   const [several, setSeveral] = useState<Several>();
   const apply = async () => {
+    setSeveral(undefined);
     try {
       // Filters that are chosen while an address is looked up count too.
       for (let values: Values | undefined; values !== sent.current; ) {
@@ -183,7 +200,6 @@ export const Filters = ({ state }: { state: TrailState }) => {
         const query = await queryOf(state, values);
         if (values === sent.current) showTrail(query);
       }
-      setSeveral(undefined);
     } catch (error) {
       if (!(error instanceof Several)) throw error;
       setSeveral(error);
@@ -227,7 +243,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
           label="Time"
           name="time"
           defaultValue={isTimed(state) ? chosen : ''}
-          options={times(isTimed(state))}
+          options={times(state)}
           onChange={({ currentTarget: { value, form } }) =>
             value === chosen ? setOpen(true) : form?.requestSubmit()
           }

@@ -139,7 +139,7 @@ export const FindingsList = ({ named }: { named: readonly SealFinding[] }) => (
           {isOfEntry(finding) ? `Entry ${finding.subject}` : finding.subject}
         </FindingLink>
         <span class="muted">
-          found <Time at={finding.at} />
+          last found <Time at={finding.at} />
         </span>
       </li>
     ))}

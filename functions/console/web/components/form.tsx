@@ -19,6 +19,8 @@ const FormFailure = createContext<ConsoleError | undefined>(undefined);
 interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly name: string;
+  /** The id of the list of its usual values. */
+  readonly list?: string;
   readonly hint?: ComponentChildren;
   readonly button?: ComponentChildren;
 }

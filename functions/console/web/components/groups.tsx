@@ -41,12 +41,19 @@ interface GroupTableProps {
   readonly narrow: (value: string) => void;
   /** Whether it shows only the counts of entries. */
   readonly isShort?: boolean;
+  readonly what?: string;
 }
 
 /** A table of groups. A click on a group narrows the query to it. */
-export const GroupTable = ({ by, groups, narrow, isShort = false }: GroupTableProps) => (
+export const GroupTable = ({
+  by,
+  groups,
+  narrow,
+  isShort = false,
+  what = 'Entries',
+}: GroupTableProps) => (
   <Table
-    caption={`Entries by ${groupings[by]}`}
+    caption={`${what} by ${groupings[by].toLowerCase()}`}
     columns={columnsFor(by, narrow).slice(0, isShort ? 2 : 5)}
     rows={groups}
     keyOf={({ value }) => value}

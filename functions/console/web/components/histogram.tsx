@@ -2,14 +2,17 @@ import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
 import { counted, grouped, localDay, localRange, localTime, timeOf } from '../format.ts';
+import { now } from '../service.ts';
 import { type Bar, type Bounds, barsOf, narrowed, type Span, topOf } from '../trail/histogram.ts';
 import { Button } from './button.tsx';
 import { Time } from './text.tsx';
 
-const countOf = ({ success, failure }: Bar): number => success + failure;
+type Counts = Pick<Bar, 'success' | 'failure'>;
+
+const countOf = ({ success, failure }: Counts): number => success + failure;
 
 /** Such as `12 entries, 3 failures`. */
-const valuesOf = (bar: Bar): string =>
+const valuesOf = (bar: Counts): string =>
   counted(countOf(bar), 'entry', 'entries') +
   (bar.failure > 0 ? `, ${counted(bar.failure, 'failure')}` : '');
 
@@ -46,11 +49,16 @@ interface PlotProps {
 /** The bars with both axes. The values of the bar that has the pointer or the focus are shown, until Esc. */
 const Plot = ({ bars, choose }: PlotProps) => {
   const [shown, show] = useState<number>();
-  const top = topOf(Math.max(...bars.map(countOf)));
+  const [most] = bars.toSorted((a, b) => countOf(b) - countOf(a));
   const first = bars.find((bar) => countOf(bar) > 0);
   const [oldest, newest] = [bars[0], bars.at(-1)];
   const bar = shown === undefined ? undefined : bars[shown];
-  if (!oldest || !newest) return null;
+  if (!oldest || !newest || !most) return null;
+  const top = topOf(countOf(most));
+  const sumOf = (kind: 'success' | 'failure') => bars.reduce((sum, each) => sum + each[kind], 0);
+  const all = { success: sumOf('success'), failure: sumOf('failure') };
+  // The last bar may reach into the future.
+  const end = [newest.until, new Date(now()).toISOString()].sort()[0] ?? '';
   const write = timeOf(newest.until) - timeOf(oldest.from) < long ? localTime : localDay;
   const part = (kind: 'good' | 'bad', count: number) =>
     count > 0 && <span class={kind} style={{ height: `${(100 * count) / top}%` }} />;
@@ -63,7 +71,7 @@ const Plot = ({ bars, choose }: PlotProps) => {
       </p>
       <div
         role="toolbar"
-        aria-label="By time"
+        aria-label={`By time: ${valuesOf(all)}, most in ${localRange(most.from, most.until)}`}
         class="bars"
         onKeyDown={(event) => (event.key === 'Escape' ? show(undefined) : move(event))}
         onPointerLeave={() => show(undefined)}
@@ -89,7 +97,7 @@ const Plot = ({ bars, choose }: PlotProps) => {
         })}
       </div>
       <p class="row apart muted">
-        <Time at={oldest.from} write={write} /> <Time at={newest.until} write={write} />
+        <Time at={oldest.from} write={write} /> <Time at={end} write={write} />
         {bar && shown !== undefined && <Values bar={bar} place={(shown + 0.5) / bars.length} />}
       </p>
     </div>

@@ -113,7 +113,7 @@ const Saying = ({ answer: { state, file } }: AnswerProps) => {
     <>
       <p>
         <Badge {...(kind && { kind })}>{title}</Badge>{' '}
-        {file !== undefined && <span class="muted">File {file}</span>}
+        {file !== undefined && <span class="muted">Sealed in file {file}</span>}
       </p>
       <p>{sentence}</p>
     </>
@@ -128,8 +128,8 @@ interface Difference {
 
 const columns: readonly Column<Difference>[] = [
   { title: 'Field', cell: ({ field }) => <code>{field}</code> },
-  { title: 'As stored', cell: ({ stored }) => <span>{stored}</span>, class: 'name' },
   { title: 'As sealed', cell: ({ sealed }) => <span>{sealed}</span>, class: 'name' },
+  { title: 'As stored', cell: ({ stored }) => <span>{stored}</span>, class: 'name' },
 ];
 
 const Differences = ({ answer: { fields = [], stored, sealed } }: AnswerProps) => {

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../../client/paths.ts';
 import { counted } from '../format.ts';
+import { href } from '../router.ts';
 import { detailsOf } from '../trail/happened.ts';
 import { isLogin } from '../trail/overview.ts';
 
@@ -13,8 +14,9 @@ export const Waits = ({ entries }: { readonly entries: readonly AuditEntry[] }) 
     <p class="muted">
       Sources are not blocked by hand. After many failures a source, like an account, must wait,
       longer each time: {counted(failures.length, 'failed login')} from {counted(sources, 'source')}{' '}
-      began {counted(waits, 'wait')}. A login during a wait is refused and leaves no entry. An edge
-      in front of the service does the rest.
+      began {counted(waits, 'wait')}. A login during a wait is refused and leaves no entry.{' '}
+      <a href={href('/settings')}>Settings</a> are the limits. A firewall in front of the service,
+      such as AWS WAF, can block sources.
     </p>
   );
 };

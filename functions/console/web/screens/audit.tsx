@@ -64,7 +64,9 @@ const List = ({ state, change, whole }: QueryProps) => {
   useNamedEntry(data);
   return (
     <>
-      {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
+      <p class="muted" role="status">
+        {follow && 'Following: looks for new entries every five seconds.'}
+      </p>
       {follow && waiting > 0 && (
         <Button class="primary floating" onClick={() => show()}>
           Show {counted(waiting, 'new entry', 'new entries')}
@@ -94,6 +96,8 @@ const useNamedEntry = (rows: readonly AuditEntry[] | undefined): void => {
   useEffect(() => {
     if (!rows || !/^\d+$/.test(entry)) return;
     const found = rows.find(({ id }) => String(id) === entry);
+    // The browser returns the focus to the row when the dialog closes.
+    document.getElementById(`entry-${entry}`)?.focus();
     openDialog(found ? <EntryDetails entry={found} /> : <SealedEntry id={Number(entry)} />);
   }, [entry, rows !== undefined]);
 };
@@ -121,11 +125,8 @@ export const Audit = () => {
               }
             />
           </div>
-          <Button
-            aria-pressed={follow === 'on'}
-            onClick={() => change({ follow: follow ? '' : 'on' })}
-          >
-            Follow
+          <Button onClick={() => change({ follow: follow ? '' : 'on' })}>
+            {follow ? 'Stop following' : 'Follow'}
           </Button>
           <Button onClick={() => openDialog(<Export state={state} />)}>Export</Button>
         </>

@@ -38,9 +38,11 @@ interface CountsProps {
   readonly time: number;
   /** The time range of the entries that were read. */
   readonly span: Span;
+  /** Whether there are entries that are not read. */
+  readonly isPart: boolean;
 }
 
-interface CountProps {
+interface CountProps extends Pick<CountsProps, 'isPart'> {
   readonly count: number;
   /** The rest of the sentence that begins with the number. */
   readonly of: string;
@@ -48,9 +50,13 @@ interface CountProps {
 }
 
 /** A number, which leads to what it counts. */
-const Count = ({ count, of, query }: CountProps) => (
+const Count = ({ count, of, query, isPart }: CountProps) => (
   <a class="number" href={href('/audit', query)}>
-    <strong>{grouped(count)}</strong> {of}
+    <strong>
+      {grouped(count)}
+      {isPart && '…'}
+    </strong>{' '}
+    {of}
   </a>
 );
 
@@ -60,10 +66,10 @@ interface ChartProps extends CountsProps {
   readonly children?: ComponentChildren;
 }
 
-const Chart = ({ title, entries, query, since, time, span, children }: ChartProps) => (
+const Chart = ({ title, entries, query, since, time, span, isPart, children }: ChartProps) => (
   <Card title={title}>
     <p class="numbers">
-      <Count count={entries.length} of="in all" query={{ ...query, ...span }} />
+      <Count count={entries.length} of="in all" query={{ ...query, ...span }} isPart={isPart} />
       {children}
     </p>
     <Histogram
@@ -87,6 +93,7 @@ const Failed = ({ by, failures, span }: FailedProps) => {
       {(groups) => (
         <GroupTable
           isShort
+          what="Failed logins"
           by={by}
           groups={groups}
           narrow={(value) => showTrail(readState({ ...query, [by]: value }))}
@@ -97,13 +104,14 @@ const Failed = ({ by, failures, span }: FailedProps) => {
 };
 
 const Counts = (props: CountsProps) => {
-  const { entries, since, time, span } = props;
+  const { entries, since, time, span, isPart } = props;
   const failures = entries.filter((entry) => isLogin(entry, 'FAILURE'));
   const users = (of: string, from: string) => {
     const count = usersSince(entries, Date.parse(from));
     const reached = from > span.since ? from : span.since;
     const query = { ...queries.logins, ...span, since: reached, group: 'userId' } as const;
-    return <Count count={count} of={`${count === 1 ? 'user' : 'users'}, ${of}`} query={query} />;
+    const noun = count === 1 ? 'user' : 'users';
+    return <Count count={count} of={`${noun}, ${of}`} query={query} isPart={isPart} />;
   };
   return (
     <>
@@ -155,7 +163,7 @@ const Seal = () => {
   if (!settings.sealed) return <p>The trail is not sealed.</p>;
   return (
     <p class="row">
-      {seal && <SealState {...seal} />}
+      {seal && !seal.check?.findings && <SealState {...seal} />}
       <span>{seal ? checkedIn(seal) : 'The seal is not read yet.'}</span>
       <a href={href('/seal')}>How the seal stands</a>
     </p>
@@ -173,7 +181,7 @@ export const Overview = () => {
   const whole = useWhole(readState({ ...own, since }));
   const extent = (
     <p class="muted">
-      The last seven days: <Extent {...whole} />.
+      The last seven days: <Extent {...whole} />
     </p>
   );
   return (
@@ -184,7 +192,13 @@ export const Overview = () => {
       </div>
       <Loaded what="The entries" from={whole}>
         {(entries) => (
-          <Counts entries={entries} since={since} time={time} span={spanRead(whole, { since })} />
+          <Counts
+            entries={entries}
+            since={since}
+            time={time}
+            span={spanRead(whole, { since })}
+            isPart={whole.isBusy || whole.failure !== undefined}
+          />
         )}
       </Loaded>
     </Screen>

@@ -16,7 +16,7 @@ const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) 
   return (
     <>
       <p>
-        {grouped(entries)} of {counted(total, 'entry', 'entries')},{' '}
+        {grouped(entries)} checked of {counted(total, 'entry', 'entries')},{' '}
         <Time at={at} write={() => ago(now() - Date.parse(at))} />;{' '}
         {Date.parse(next) > now() ? (
           <>
@@ -109,13 +109,20 @@ const End = ({ whole, interval }: { whole: Whole; interval: number }) => {
   );
 };
 
-const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) => {
+interface WholeProps {
+  readonly whole: Whole;
+  readonly seal: AuditSealSummary;
+}
+
+const WholeProgress = ({ whole, seal: { check, interval } }: WholeProps) => {
   const { asked_at, checked, of, ended_at } = whole;
+  const findings = check?.findings ?? 0;
   const ended = ended_at && <Time at={ended_at} write={() => ago(now() - Date.parse(ended_at))} />;
   if (ended && checked === of) {
     return (
       <p>
-        {grouped(checked)} of {counted(of, 'file')} checked, {ended}.
+        {grouped(checked)} of {counted(of, 'file')} checked, {ended}.{' '}
+        {findings ? `The ${counted(findings, 'finding')} of all checks: above.` : 'No findings.'}
       </p>
     );
   }
@@ -147,14 +154,14 @@ const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) 
 
 /** Requests a check of every file, and shows how far it is. @param reload loads the seal again */
 const WholeCheck = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
-  const { whole, interval } = seal;
+  const { whole } = seal;
   const isOpen = whole !== null && whole.ended_at === null;
   const next = whole === null ? 0 : Date.parse(whole.asked_at) + day;
   useEvery(pause, reload, isOpen);
   const mayAsk = settings.auditSeal === 'on' && isAdmin() && !isOpen;
   return (
     <>
-      {whole ? <WholeProgress whole={whole} interval={interval} /> : <p>Never requested.</p>}
+      {whole ? <WholeProgress whole={whole} seal={seal} /> : <p>Never requested.</p>}
       <p class="muted">Of every file, in parts beside the other checks.</p>
       {mayAsk && next <= now() && (
         <div class="row">

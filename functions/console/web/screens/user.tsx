@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { UserDetails } from '../../../client/paths.ts';
+import type { AuditEntry, UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { Entries } from '../components/entries.tsx';
 import { Loaded } from '../components/notice.tsx';
@@ -18,8 +18,11 @@ import { Card, Screen } from '../components/screen.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
 import { UserName } from '../components/user-name.tsx';
+import { clockTime, timeOf } from '../format.ts';
 import { href } from '../router.ts';
+import { now } from '../service.ts';
 import { isAdmin } from '../session.ts';
+import { detailsOf } from '../trail/happened.ts';
 import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
@@ -55,6 +58,7 @@ const standingColumns: readonly Column<StandingSpan>[] = [
 const History = ({ id, user }: { id: number; user: UserDetails | undefined }) => {
   const query = { about: String(id) };
   const whole = useWhole(readState(query));
+  const wait = waitOf(id, whole.data);
   return (
     <div class="trail stack">
       <Card title="Role over time">
@@ -72,6 +76,12 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
       </Card>
       {whole.data && (
         <Card title="What happened" actions={<a href={href('/audit', query)}>All entries</a>}>
+          {wait && (
+            <p class="notice">
+              The last failed login began a wait of the account or of its source: until{' '}
+              <Time at={wait} write={clockTime} /> logins are refused.
+            </p>
+          )}
           <Entries
             pages={whole.data.slice(0, shown)}
             about={String(id)}
@@ -82,6 +92,15 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
       )}
     </div>
   );
+};
+
+/** The end of the wait that the newest login of the user began, if it is not over. */
+const waitOf = (id: number, entries: readonly AuditEntry[] = []): string | undefined => {
+  const login = entries.find(
+    ({ action, resource_id: whom }) => action === 'LOGIN' && whom === String(id),
+  );
+  const end = login && String(detailsOf(login).waits_until);
+  return end && timeOf(end) > now() ? end : undefined;
 };
 
 interface DetailsProps extends UserProps {

@@ -21,9 +21,9 @@ export const useWhole = (state: TrailState): Whole => {
 
 /** The time range of the entries that were read: the query has no other entries in it. */
 export const spanRead = (
-  { data = [], isBusy, isFull }: Whole,
+  { data = [], isBusy, isFull, failure }: Whole,
   { since, until = '' }: Pick<Span, 'since'> & Partial<Span>,
 ): Span => {
   const read = spanOf(data);
-  return { since: isBusy || isFull ? read.since : since, until: until || read.until };
+  return { since: isBusy || isFull || failure ? read.since : since, until: until || read.until };
 };

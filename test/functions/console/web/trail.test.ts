@@ -439,7 +439,7 @@ describe('A short description of what happened', () => {
     ['{"fields":["recovery_codes"]}', 'recovery codes'],
     ['{"suspended":true}', 'suspended'],
     ['{"suspended":false}', 'suspension lifted'],
-    ['{"reason":"wrong_password","waits_until":"2026"}', 'wrong password, a wait begins'],
+    ['{"reason":"wrong_password","waits_until":"2026"}', 'wrong password, a wait begins, until 2026'],
     ['{"scope":"others"}', 'all other sessions'],
     ['{"session":"x"}', 'one session'],
     ['{"role":"admin"}', 'role: admin'],
