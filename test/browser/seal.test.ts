@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { mark } from '../../functions/console/mark.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
@@ -67,7 +66,6 @@ describe('The screen of the seal', () => {
     await page.getByText('Queries find every entry.').waitFor();
     await page.getByText('Whoever has the permission can delete what is sealed').waitFor();
     await page.getByText('What is sealed never leaves the archive.').waitFor();
-    expect(await page.locator('.card.broken').count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
@@ -83,8 +81,7 @@ describe('The screen of the seal', () => {
     const badge = page.locator('.badge', { hasText: 'Sealed' });
     expect(await badge.getAttribute('class')).toBe(`badge ${isGood ? 'good' : 'muted'}`);
     expect(await page.getByText('Not checked lately.').count()).toBe(isGood ? 0 : 1);
-    expect(await page.locator('.card.broken, .notice.bad').count()).toBe(0);
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe(mark());
+    expect(await page.locator('.notice.bad').count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
   });
 
@@ -170,12 +167,8 @@ describe('The screen of the seal', () => {
     ];
     const { page, complaints } = await openSeal({ check: { ...checked, findings: 12, named } });
 
-    expect(await page.locator('.card.broken').count()).toBe(1);
     expect(await page.locator('.badge', { hasText: 'Sealed' }).count()).toBe(0);
     await page.getByText('And 10 more findings').waitFor();
-    await expect
-      .poll(() => page.locator('link[rel=icon]').getAttribute('href'))
-      .toContain('circle');
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('link', { name: 'file 7 (9999999992.ndjson.gz)' }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('verify');
@@ -205,7 +198,7 @@ describe('The screen of the seal', () => {
     await page.getByText('Fingerprint of the key').waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('alert').getByText('is not as it was sealed').waitFor();
-    await page.getByRole('link', { name: 'Seal 12 findings' }).click();
+    await page.getByRole('link', { name: 'Seal', exact: true }).click();
     await page.getByRole('link', { name: `Entry ${id}` }).waitFor();
     expect(complaints).toEqual([]);
   });

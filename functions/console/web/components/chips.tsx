@@ -8,13 +8,14 @@ import { isOfThing, showTrail } from './filters.tsx';
 import { MachineName } from './machine-name.tsx';
 import { UserName } from './user-name.tsx';
 
-interface ChipsProps {
-  readonly state: TrailState;
-  readonly change: (changes: Partial<TrailState>) => void;
-}
-
 /** The chosen filters, each of which is a button that removes it. Without any, frequent questions are in their place. */
-export const Chips = ({ state, change }: ChipsProps) => {
+export const Chips = ({
+  state,
+  change,
+}: {
+  state: TrailState;
+  change: (changes: Partial<TrailState>) => void;
+}) => {
   const chosen = (Object.keys(titles) as Name[]).filter((name) => state[name] !== '');
   if (chosen.length === 0) return <Questions />;
   return (
@@ -54,7 +55,6 @@ const Questions = () => (
   </p>
 );
 
-/** Frequent queries, each with its name and how far it goes back. */
 const questions = [
   ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
   ['Updates, last day', { action: 'UPDATE' }, presets['Last day']],
@@ -65,7 +65,6 @@ const questions = [
     : []),
 ] as const;
 
-/** The filters with their titles, in the order in which they are shown. */
 const titles = {
   ...labels,
   action: 'Action',

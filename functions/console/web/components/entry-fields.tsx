@@ -2,13 +2,12 @@ import { Fragment } from 'preact';
 import type { AuditEntry } from '../../../client/paths.ts';
 import { localTime, utcTime } from '../format.ts';
 import { readableAgent } from '../trail/agent.ts';
-import { CopyButton } from './text.tsx';
 import { UserName } from './user-name.tsx';
 import { MachinePart } from './who.tsx';
 
-/** All fields of an entry, each with a button that copies it. */
+/** All fields of an entry. */
 export const EntryFields = ({ entry }: { entry: AuditEntry }) => (
-  <dl class="fields">
+  <dl>
     {Object.keys(entry).map((name) => (
       <Fragment key={name}>
         <dt>{name}</dt>
@@ -56,7 +55,6 @@ const Value = ({ name, entry }: ValueProps) => {
   return (
     <>
       {name === 'details' ? <pre>{readable(text)}</pre> : <span>{text}</span>}
-      <CopyButton text={text} label={`Copy ${name}`} />
       <p class="muted">
         <Meaning name={name} entry={entry} />
       </p>

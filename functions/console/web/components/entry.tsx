@@ -7,7 +7,7 @@ import { isPosted } from '../trail/happened.ts';
 import { machinePartOf } from '../trail/machine-part.ts';
 import { closeDialog, Dialog } from './dialog.tsx';
 import { EntryFields } from './entry-fields.tsx';
-import { useFindings } from './findings.tsx';
+import { useFinding } from './findings.tsx';
 import { CopyButton } from './text.tsx';
 
 /** The dialog of an entry. */
@@ -16,7 +16,7 @@ export const EntryDetails = ({ entry }: { entry: AuditEntry }) => {
   const { ip_address: ipAddress, machine_id: machineId, resource } = entry;
   const whose = isPosted(entry) ? { resource } : {};
   const time = timeOf(since);
-  const hasFinding = useFindings().some(({ subject }) => subject === String(id));
+  const hasFinding = useFinding(id) !== undefined;
   const links = [
     ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
     ['All that this user did', userId !== null && { userId }],

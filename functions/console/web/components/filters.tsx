@@ -42,17 +42,12 @@ interface FilterProps {
   readonly state: TrailState;
 }
 
-interface UserFilterProps {
-  readonly name: 'userId' | 'resourceId';
-  readonly state: TrailState;
-}
-
 /** Whether a filter is for the id of a thing of another service. */
 const isOfOthers = (name: string, state: Pick<TrailState, 'resource'>): boolean =>
   name === 'resourceId' && isPosted(state);
 
 /** A field for a user, by name, address or id; it shows the name of the user in the filter. */
-const UserFilter = ({ name, state }: UserFilterProps) => (
+const UserFilter = ({ name, state }: { name: 'userId' | 'resourceId'; state: TrailState }) => (
   <Field
     label={labels[name]}
     name={name}
@@ -96,7 +91,6 @@ const MachineFilters = ({ state }: { state: TrailState }) => (
   </>
 );
 
-/** A time on the clock of this machine, with UTC below it. */
 const TimeFilter = ({ label, name, state }: FilterProps) => (
   <Field
     label={label}
@@ -118,7 +112,6 @@ const Choice = ({ state, ...select }: FilterProps & { options: Record<string, st
   />
 );
 
-/** The choices of the time; the last one opens the fields for any other time. */
 const times = (state: TrailState): Map<string, string> =>
   new Map([
     ['', 'Any time'],
@@ -253,7 +246,6 @@ export const Filters = ({ state }: { state: TrailState }) => {
   );
 };
 
-/** The filters that are needed less often. */
 const More = ({ state }: { state: TrailState }) => (
   <div class="filters">
     <UserFilter name="userId" state={state} />

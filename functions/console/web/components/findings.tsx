@@ -1,7 +1,6 @@
 /** The findings of the checks of the seal, wherever screens show them. */
 import { useEffect } from 'preact/hooks';
 import type { AuditEntry, AuditSealSummary, SealFinding } from '../../../client/paths.ts';
-import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
 import { counted, duration } from '../format.ts';
 import { useEvery, useLoad } from '../loading.ts';
@@ -47,9 +46,6 @@ const placeOf = ({ kind, subject }: SealFinding): Query => {
 /** Milliseconds between two requests for the seal, while the page is visible. */
 const pause = 300_000;
 
-/** A dot on the icon of the tab. */
-const dot = "<circle cx='12' cy='4' r='4' fill='%23d22'/>";
-
 /** Loads the seal, and keeps it for the whole page. */
 export const useSeal = () => {
   const seal = useLoad('seal', () => send(api.GET('/api/admin/audit-seal')));
@@ -68,18 +64,13 @@ const Watch = () => {
   return null;
 };
 
-/** The findings of the last check that it names. */
-export const useFindings = (): readonly SealFinding[] => lastSeal.use()?.check?.named ?? [];
+/** The finding of the last check about an entry. */
+export const useFinding = (id: number): SealFinding | undefined =>
+  lastSeal.use()?.check?.named.find(({ subject }) => subject === String(id));
 
-const useCount = (): number => lastSeal.use()?.check?.findings ?? 0;
-
-/** Shows on every screen that there are findings, and a dot on the tab of the browser. */
+/** Shows on every screen that there are findings. */
 export const FindingsBanner = () => {
-  const count = useCount();
-  useEffect(() => {
-    const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
-    if (link) link.href = mark(count ? dot : '');
-  }, [count]);
+  const count = lastSeal.use()?.check?.findings ?? 0;
   return (
     <>
       {settings.sealed && <Watch />}
@@ -89,18 +80,6 @@ export const FindingsBanner = () => {
           of its seal, is not as it was sealed.
         </p>
       )}
-    </>
-  );
-};
-
-export const FindingsDot = () => {
-  const count = useCount();
-  if (!count) return null;
-  return (
-    <>
-      {' '}
-      <span class="dot" />
-      <span class="unseen">{counted(count, 'finding')}</span>
     </>
   );
 };
@@ -134,7 +113,7 @@ export const FindingsList = ({ named }: { named: readonly SealFinding[] }) => (
   <ul>
     {named.map((finding) => (
       <li key={finding.kind + finding.subject} class="row">
-        <Badge kind="bad">{sayings[finding.kind] ?? finding.kind}</Badge>
+        <FindingBadge {...finding} />
         <FindingLink finding={finding}>
           {isOfEntry(finding) ? `Entry ${finding.subject}` : finding.subject}
         </FindingLink>
@@ -147,6 +126,8 @@ export const FindingsList = ({ named }: { named: readonly SealFinding[] }) => (
 );
 
 export const FindingMark = ({ id }: Pick<AuditEntry, 'id'>) => {
-  const finding = useFindings().find(({ subject }) => subject === String(id));
-  return finding ? <Badge kind="bad">{sayings[finding.kind] ?? finding.kind}</Badge> : null;
+  const finding = useFinding(id);
+  return finding ? <FindingBadge {...finding} /> : null;
 };
+
+const FindingBadge = ({ kind }: SealFinding) => <Badge kind="bad">{sayings[kind] ?? kind}</Badge>;

@@ -1,6 +1,7 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { localTime, utcTime } from '../format.ts';
+import { ago, localTime, utcTime } from '../format.ts';
+import { now } from '../service.ts';
 import { Button } from './button.tsx';
 import { announce } from './notice.tsx';
 
@@ -9,6 +10,11 @@ export const Time = ({ at, write = localTime }: { at: string; write?: (at: strin
   <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
     {write(at)}
   </time>
+);
+
+/** How long ago a time was. */
+export const Ago = ({ at }: { at: string }) => (
+  <Time at={at} write={() => ago(now() - Date.parse(at))} />
 );
 
 /** An address or a URL, which may break between its parts. */

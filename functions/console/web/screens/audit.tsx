@@ -32,7 +32,6 @@ interface QueryProps {
   readonly change: (changes: Partial<TrailState>) => void;
 }
 
-/** A chart of all entries of the query. */
 const Chart = ({ whole, change }: Omit<QueryProps, 'state'>) => (
   <Histogram
     entries={whole.data ?? []}

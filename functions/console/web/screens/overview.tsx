@@ -49,7 +49,6 @@ interface CountProps extends Pick<CountsProps, 'isPart'> {
   readonly query: Partial<TrailState>;
 }
 
-/** A number, which leads to what it counts. */
 const Count = ({ count, of, query, isPart }: CountProps) => (
   <a class="number" href={href('/audit', query)}>
     <strong>
@@ -85,7 +84,6 @@ interface FailedProps extends Pick<CountsProps, 'span'> {
   readonly failures: readonly AuditEntry[];
 }
 
-/** The groups of failed logins, the largest first. */
 const Failed = ({ by, failures, span }: FailedProps) => {
   const query = { ...queries.failures, ...span };
   return (
@@ -157,7 +155,6 @@ const Counts = (props: CountsProps) => {
   );
 };
 
-/** How the seal stands, in one line. */
 const Seal = () => {
   const seal = lastSeal.use();
   if (!settings.sealed) return <p>The trail is not sealed.</p>;

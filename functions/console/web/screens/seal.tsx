@@ -5,8 +5,8 @@ import { Button } from '../components/button.tsx';
 import { FindingsList, SealState, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { CopyButton, Time } from '../components/text.tsx';
-import { ago, clockTime, counted, grouped } from '../format.ts';
+import { Ago, CopyButton, Time } from '../components/text.tsx';
+import { clockTime, counted, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 import { now } from '../service.ts';
 import { isAdmin } from '../session.ts';
@@ -16,8 +16,7 @@ const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) 
   return (
     <>
       <p>
-        {grouped(entries)} checked of {counted(total, 'entry', 'entries')},{' '}
-        <Time at={at} write={() => ago(now() - Date.parse(at))} />;{' '}
+        {grouped(entries)} checked of {counted(total, 'entry', 'entries')}, <Ago at={at} />;{' '}
         {Date.parse(next) > now() ? (
           <>
             next <Time at={next} write={clockTime} />
@@ -117,7 +116,7 @@ interface WholeProps {
 const WholeProgress = ({ whole, seal: { check, interval } }: WholeProps) => {
   const { asked_at, checked, of, ended_at } = whole;
   const findings = check?.findings ?? 0;
-  const ended = ended_at && <Time at={ended_at} write={() => ago(now() - Date.parse(ended_at))} />;
+  const ended = ended_at && <Ago at={ended_at} />;
   if (ended && checked === of) {
     return (
       <p>
@@ -137,8 +136,8 @@ const WholeProgress = ({ whole, seal: { check, interval } }: WholeProps) => {
   if (of === null) {
     return (
       <p role="status">
-        Requested <Time at={asked_at} write={() => ago(now() - Date.parse(asked_at))} />; the next
-        run begins it, within {counted(interval, 'second')}.
+        Requested <Ago at={asked_at} />; the next run begins it, within{' '}
+        {counted(interval, 'second')}.
       </p>
     );
   }
@@ -180,7 +179,7 @@ const WholeCheck = ({ seal, reload }: { seal: AuditSealSummary; reload: () => vo
 const Facts = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
   const { key, newest, interval, check } = seal;
   return (
-    <dl class={`card ${check?.findings ? 'broken' : ''}`}>
+    <dl class="card">
       <dt>State</dt>
       <dd>
         <p class="row">

@@ -138,7 +138,7 @@ export const Details = ({ user, changed, changes, children }: DetailsProps) => {
   );
 };
 
-/** A user, with all actions of admins. Auditors see others without actions and sessions. */
+/** Auditors see others without actions and sessions. */
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
   const isMissing = loaded.failure?.status === 404;
