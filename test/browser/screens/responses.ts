@@ -169,7 +169,11 @@ const after: readonly Partial<AuditEntry>[] = [
 const attack: readonly AuditEntry[] = Array.from({ length: 90 }, (_, index) => {
   const created_at = timeBefore(index / 45);
   const isQuiet = index >= 62 && index % 3 > 0;
-  const reasons = ['wrong_password', 'unknown_email', 'wrong_password","waits_until":"2026'];
+  const reasons = [
+    'wrong_password',
+    'unknown_email',
+    `wrong_password","waits_until":"${timeBefore(-1)}`,
+  ];
   const user_id = index % 3 === 1 ? null : 2;
   const failure = {
     ...attacker,

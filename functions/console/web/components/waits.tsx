@@ -14,9 +14,9 @@ export const Waits = ({ entries }: { readonly entries: readonly AuditEntry[] }) 
     <p class="muted">
       Sources are not blocked by hand. After many failures a source, like an account, must wait,
       longer each time: {counted(failures.length, 'failed login')} from {counted(sources, 'source')}{' '}
-      began {counted(waits, 'wait')}. A login during a wait is refused and leaves no entry.{' '}
-      <a href={href('/settings')}>Settings</a> are the limits. A firewall in front of the service,
-      such as AWS WAF, can block sources.
+      began {counted(waits, 'wait')}. A login during a wait is refused and leaves no entry. The
+      limits are <a href={href('/settings')}>settings</a>. A firewall in front of the service, such
+      as AWS WAF, can block sources.
     </p>
   );
 };
