@@ -104,26 +104,29 @@ export function lost(cause: unknown, signal?: AbortSignal | null): AccountsError
 /** The error of a response that is not a success (functions/README.md, Errors). */
 async function errorIn(response: Response): Promise<AccountsError> {
   const { status, headers } = response;
-  const body = (await response.json().catch(() => ({}))) as Problem;
-  const own = headers.get('Error-Code') ?? body.code;
+  const body: Problem = Object(await response.json().catch(() => ({})));
+  const own = headers.get('Error-Code') ?? textIn(body.code);
   const isBusy = status === 429 || status >= 500;
   // A gateway does not say when to try again.
   const wait = Number(headers.get('Retry-After') ?? Number.NaN);
   return new AccountsError(own ?? `HTTP_${status}`, {
     status,
-    message: body.title ?? body.message ?? `The service responded with ${status}`,
-    fields: Object.fromEntries(
-      (body.errors ?? []).map(({ pointer, detail }) => [pointer.slice(2), detail]),
-    ),
+    message: textIn(body.title) ?? textIn(body.message) ?? `The service responded with ${status}`,
+    fields: Object.fromEntries([body.errors].flat().flatMap(faultIn)),
     retryAfter: wait >= 0 ? wait : !own && isBusy ? 10 : undefined,
     cause: body,
   });
 }
 
-/** The body of an error, plain or as problem details. */
-interface Problem {
-  readonly message?: string;
-  readonly title?: string;
-  readonly code?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+/** The body of an error, plain or as problem details; a gateway may send JSON of any other form. */
+type Problem = Readonly<Partial<Record<'message' | 'title' | 'code' | 'errors', unknown>>>;
+
+/** The name of a field and what is wrong with it, as the service lists it; nothing for any other value. */
+function faultIn(given: unknown): readonly (readonly [string, string])[] {
+  const { pointer, detail } = Object(given);
+  return textIn(pointer) && textIn(detail) ? [[pointer.slice(2), detail]] : [];
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

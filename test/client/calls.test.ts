@@ -319,6 +319,21 @@ it.each([
   },
 );
 
+it.each([
+  ['null'],
+  ['{"code":1015,"message":{"text":"busy"},"title":["busy"]}'],
+  ['{"errors":"busy"}'],
+  ['{"errors":{"name":["busy"]}}'],
+  ['{"errors":[null,{"status":"503"},{"pointer":7}]}'],
+])('The JSON %s of a gateway that responds with 503 is an error of the call', async (body) => {
+  const accounts = await respondingWith(503, { 'Content-Type': 'application/json' }, body);
+
+  const { error } = await accounts.getProfile();
+
+  const message = 'The service responded with 503';
+  expect(error).toMatchObject({ code: 'HTTP_503', status: 503, message, fields: {} });
+});
+
 it.each(['text/csv', 'application/x-ndjson'])(
   'A body of the type %s is returned as text, as for exports of the audit trail',
   async (type) => {
