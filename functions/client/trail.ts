@@ -106,7 +106,8 @@ function record({ options, clock, queue, told }: State, entry: TrailEntry): void
   try {
     // It waits from now on, and keeps the time at which it happened.
     const occurredAt = entry.occurredAt ?? clock.now().toISOString();
-    const text = JSON.stringify({ ...entry, occurredAt });
+    const text: string | undefined = JSON.stringify({ ...entry, occurredAt });
+    if (text === undefined) throw new TypeError('its own toJSON returns nothing');
     if (isFull(queue)) refuse(JSON.parse(text), 'TRAIL_FULL', 'Too many entries wait to be sent');
     else if (!add(queue, text)) {
       refuse(JSON.parse(text), 'BODY_TOO_LARGE', 'The entry is larger than 64 KiB');

@@ -419,6 +419,16 @@ describe('An entry is given back unsent', () => {
 
     expect([storedIds(), refused()]).toEqual([[1, 3], [`2 ${code}`]]);
   });
+
+  it('if its own form in JSON is nothing', async () => {
+    const { record, flush, refused } = start();
+    record(entryOf(1));
+    record({ ...entryOf(2), toJSON: () => undefined } as TrailEntry);
+    record(entryOf(3));
+    await flush();
+
+    expect([storedIds(), refused()]).toEqual([[1, 3], ['2 ENTRY_INVALID']]);
+  });
 });
 
 describe('The console gets an entry', () => {
