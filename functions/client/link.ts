@@ -18,5 +18,10 @@ export function readLink(): MailedLink | null {
 
 function partOf(name: string, hash: string): string | undefined {
   const value = new RegExp(`[#&]${name}=([^&]*)`).exec(hash)?.[1];
-  return value && decodeURIComponent(value.replace(/\+/g, ' '));
+  try {
+    return value && decodeURIComponent(value.replace(/\+/g, ' '));
+  } catch {
+    // A mail gateway has changed the link.
+    return undefined;
+  }
 }
