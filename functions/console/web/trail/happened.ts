@@ -95,7 +95,7 @@ const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>
 
 const say = (name: string, value: unknown, all: Details): string => {
   // Attributes may have the names `from` and `to`.
-  const said = sayings[name]?.(value, all);
+  const said = Object.hasOwn(sayings, name) ? sayings[name]?.(value, all) : undefined;
   if (said !== undefined) return said;
   return tell(words(name), value);
 };

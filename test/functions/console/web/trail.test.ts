@@ -452,6 +452,7 @@ describe('A short description of what happened', () => {
     ['{"fields":["attributes.plan","attributes.nick"],"attributes":{"plan":{"from":null,"to":"pro"}}}', 'nick, plan: unset → pro'],
     ['{"attributes":{"from":{"from":null,"to":"a"},"to":{"from":"b","to":"c"}}}', 'from: unset → a, to: b → c'],
     ['{"fields":["attributes.constructor"]}', 'constructor'],
+    ['{"__proto__":1,"constructor":2,"toString":3}', '  proto  : 1, constructor: 2, toString: 3'],
     ['no JSON', ''],
     ['7', ''],
     ['null', ''],
