@@ -4,10 +4,14 @@ import { clockTime } from '../format.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** The details of an entry, if they are an object. */
+/** An object with a `toString` of its own cannot become text, so that its JSON stands for it. */
+const writable = (name: string, value: unknown): unknown =>
+  name !== '' && Object.hasOwn(Object(value), 'toString') ? JSON.stringify(value) : value;
+
+/** The details of an entry, if they are an object. Machines, and whoever writes to the table, choose what is in them. */
 export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => {
   try {
-    return Object(JSON.parse(details ?? '{}'));
+    return Object(JSON.parse(details ?? '{}', writable));
   } catch {
     return {};
   }

@@ -358,6 +358,14 @@ describe('Groups', () => {
     expect([first, ...rest].map((group) => [group?.value, group?.count])).toEqual(counts);
     expect(first).toMatchObject({ failures: 1, last: entries[2]?.created_at });
   });
+
+  it('have a value even if a machine posts a reason that cannot become text', () => {
+    const details = '{"reason":{"toString":1}}';
+
+    const groups = groupsOf([{ ...entry(1), resource: 'shop.orders', details }], 'reason');
+
+    expect(groups.map(({ value }) => value)).toEqual(['{"toString":1}']);
+  });
 });
 
 it.each([
@@ -453,6 +461,8 @@ describe('A short description of what happened', () => {
     ['{"attributes":{"from":{"from":null,"to":"a"},"to":{"from":"b","to":"c"}}}', 'from: unset → a, to: b → c'],
     ['{"fields":["attributes.constructor"]}', 'constructor'],
     ['{"__proto__":1,"constructor":2,"toString":3}', '  proto  : 1, constructor: 2, toString: 3'],
+    ['{"reason":{"toString":1},"by":{"toString":2}}', '{"toString":1}, by {"toString":2}'],
+    ['{"fields":[{"toString":1}],"scope":[{"toString":2}]}', '{"toString":1}, {"toString":2}'],
     ['no JSON', ''],
     ['7', ''],
     ['null', ''],
