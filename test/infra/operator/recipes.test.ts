@@ -1,7 +1,7 @@
-/** The recipes of infra/runbooks.md that bring users of other systems. */
+/** The recipes of infra/runbooks.md that bring users of other systems, with the files of infra/recipes as they are. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hash } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
@@ -37,6 +37,7 @@ const importBy = async (recipe: string, files: Readonly<Record<string, string>>)
   await mkdir(folder);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   if (files.psql) await chmod(join(folder, 'psql'), 0o700);
+  await symlink(resolve('infra'), join(folder, 'infra'));
   const PATH = `${folder}${delimiter}${process.env.PATH}`;
   const env = { ...process.env, PATH, SUPABASE_DB_URL: 'postgres://supabase' };
   await promisify(execFile)('sh', ['-ec', recipe], { cwd: folder, env });
