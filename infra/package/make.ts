@@ -45,7 +45,7 @@ const documents = [
   ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
     (name) => `infra/${name}`,
   ),
-  ...['supabase.jq', 'auth0.jq'].map((name) => `infra/recipes/${name}`),
+  ...['supabase.jq', 'auth0.jq', 'edge.ts'].map((name) => `infra/recipes/${name}`),
   'lib/seal/README.md',
   ...['SECURITY.md', 'asvs.md', 'CHANGELOG.md'].map((name) => `.github/${name}`),
 ];

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { everything, synthesise } from './template.ts';
@@ -12,13 +12,10 @@ it('A stack that is not behind CloudFront has nothing of the secret of CloudFron
 
 /** The resources of the stack of the runbook. */
 const distributed = () => {
-  const runbooks = readFileSync('infra/runbooks.md', 'utf8');
-  const [, code = ''] = /\n## CloudFront\n.*?```ts\n(.*?)```/s.exec(runbooks) ?? [];
   mkdirSync('.reports', { recursive: true });
   const folder = mkdtempSync('.reports/edge-');
   try {
-    writeFileSync(join(folder, 'edge.ts'), code);
-    execFileSync(process.execPath, [join(folder, 'edge.ts')], {
+    execFileSync(process.execPath, ['infra/recipes/edge.ts'], {
       env: { CDK_OUTDIR: folder, PATH: process.env.PATH },
     });
     const file = join(folder, 'accounts-edge.template.json');
