@@ -42,6 +42,7 @@ const command = 'accounts-operator';
 /** The documents for people who call, configure and run the service, and the files to which these documents link. */
 const documents = [
   ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
+  ...['Accounts.kt', 'SessionAccounts.kt'].map((name) => `functions/client/kotlin/${name}`),
   ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
     (name) => `infra/${name}`,
   ),

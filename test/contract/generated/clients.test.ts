@@ -12,7 +12,6 @@ import { folderForThisFile } from '../../support/folder.ts';
 import { identitySettings, startIssuer } from '../../support/issuer.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { enrol } from '../../support/second-factor.ts';
-import { snippets } from '../../support/snippets.ts';
 import { throttlingGatewayForThisFile } from '../../support/throttling.ts';
 import { outlived, signToken, signTokenWithKey } from '../../support/tokens.ts';
 import { newAccount, sendRegistration } from '../../support/verification.ts';
@@ -89,7 +88,7 @@ describe('The client that openapi-generator makes for Java', () => {
   );
 });
 
-describe('The client that openapi-generator makes for Kotlin, with the code of functions/CLIENTS.md,', () => {
+describe('The client that openapi-generator makes for Kotlin, with the code of functions/client/kotlin/,', () => {
   /** Makes the program of `kotlin/`, for the document of a service. */
   const build = async (name: 'plain' | 'full', path: string, code: readonly string[]) => {
     const own = join(kotlin, name);
@@ -97,7 +96,7 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
     for (const file of ['pom.xml', 'Lines.kt', `${name}/Main.kt`]) {
       cpSync(join('test/contract/generated/kotlin', file), join(own, basename(file)));
     }
-    for (const [index, each] of code.entries()) writeFileSync(join(own, `Code${index}.kt`), each);
+    for (const file of code) cpSync(join('functions/client/kotlin', file), join(own, file));
     const options = ['--additional-properties', 'serializationLibrary=kotlinx_serialization'];
     const client = join(folder, `kotlin-client-${name}`);
     rmSync(client, { recursive: true, force: true });
@@ -110,9 +109,8 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
   beforeAll(async () => {
     const plainDocument = join(folder, 'openapi-plain.json');
     writeFileSync(plainDocument, (await plain.api('GET', '/openapi.json')).text);
-    const [ofAll = '', ...others] = snippets('kotlin');
-    await build('plain', plainDocument, [ofAll]);
-    await build('full', document, [ofAll, ...others]);
+    await build('plain', plainDocument, ['Accounts.kt']);
+    await build('full', document, ['Accounts.kt', 'SessionAccounts.kt']);
   }, timeout);
 
   /** @returns what came of each line */
