@@ -90,16 +90,6 @@ const parameters = {
   passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),
   auditEntryId: inPath('entry', 'An audit entry’s id.', '115032113971201'),
   machineId: inPath('machine', 'A machine’s id.', '3'),
-  machineKeyHeader: inHeader(
-    'Machine-Key',
-    'The key of a machine with the scope `client-address`, which vouches for the address.',
-    `mk_3_${'0'.repeat(49)}`,
-  ),
-  clientAddressHeader: inHeader(
-    'Client-Address',
-    'The IP address of the client for whom a backend sends the request. Without the other header each is ignored.',
-    '203.0.113.7',
-  ),
   page: inPath(
     'page',
     'The name of a page, an encoded `#`, and what a link has after it.',
@@ -201,8 +191,4 @@ function always(description: string, schema: Json = text) {
 
 function inPath(name: string, description: string, example: string) {
   return { name, in: 'path', required: true, description, example, schema: text };
-}
-
-function inHeader(name: string, description: string, example: string) {
-  return { name, in: 'header', description, example, schema: text };
 }

@@ -8,7 +8,6 @@ import {
   inForce,
   isPublic,
   type Success,
-  takesSource,
 } from './contract.ts';
 import { errorResponses } from './errors.ts';
 import {
@@ -140,9 +139,6 @@ function parametersOf(
         return { name, in: 'query', description, schema: rest };
       },
     ),
-    ...(hasMachines(settings) && takesSource(contract)
-      ? ['machineKeyHeader', 'clientAddressHeader'].map((name) => ref('parameters', name))
-      : []),
   ];
 }
 

@@ -54,7 +54,8 @@ const execute = promisify(execFile);
 /** Throws what it wrote when it fails. @returns its output */
 const run = async (program: string, args: readonly string[], cwd = folder, input = '') => {
   const running = execute(program, args, { cwd });
-  running.child.stdin?.end(input);
+  // A program that ends before it has read its input says so by its status.
+  running.child.stdin?.on('error', () => undefined).end(input);
   return (await running).stdout;
 };
 
