@@ -26,24 +26,24 @@ it('An admin changes all attributes of a user, and the trail shows the values be
   const { page } = await openConsole(browser, service, `#/users/${id}`);
   const save = () => page.getByRole('button', { name: 'Save the attributes' }).click();
 
-  await page.getByLabel('plan').selectOption('pro');
-  const sizes = page.getByLabel('size').getByRole('option');
+  await page.getByLabel('plan', { exact: true }).selectOption('pro');
+  const sizes = page.getByLabel('size', { exact: true }).getByRole('option');
   expect(await sizes.allInnerTexts()).toEqual(['Not set', '20', '5']);
-  await page.getByLabel('seats').fill('2.5');
-  await page.getByLabel('terms').selectOption('Yes');
-  await page.getByLabel('born').fill('2000-02-29');
-  await page.getByLabel('nick').fill('too long');
+  await page.getByLabel('seats', { exact: true }).fill('2.5');
+  await page.getByLabel('terms', { exact: true }).selectOption('Yes');
+  await page.getByLabel('born', { exact: true }).fill('2000-02-29');
+  await page.getByLabel('nick', { exact: true }).fill('too long');
   await save();
   await page.locator('[aria-invalid]').waitFor();
   expect(await violationsIn(page)).toEqual([]);
-  await page.getByLabel('nick').fill('Ada');
+  await page.getByLabel('nick', { exact: true }).fill('Ada');
   await save();
 
   await page.getByText('plan: unset → pro').waitFor();
   const all = { plan: 'pro', seats: 2.5, terms: true, born: '2000-02-29', nick: 'Ada' };
   expect(await shown()).toEqual(all);
-  await page.getByLabel('seats').fill('');
-  await page.getByLabel('plan').selectOption('Not set');
+  await page.getByLabel('seats', { exact: true }).fill('');
+  await page.getByLabel('plan', { exact: true }).selectOption('Not set');
   await save();
   await page.getByText('plan: pro → unset').waitFor();
   const { plan: _, seats: __, ...rest } = all;
@@ -58,7 +58,7 @@ it('An auditor sees all attributes of their own account, and sets an attribute t
   await signIn(page, user);
   await page.getByRole('link', { name: 'My account' }).click();
 
-  await page.getByLabel('nick').fill('Ada');
+  await page.getByLabel('nick', { exact: true }).fill('Ada');
   await page.getByRole('button', { name: 'Save the attributes' }).click();
 
   await page.getByText('The attributes are saved.').waitFor();
