@@ -6,7 +6,6 @@ import { Chips } from '../components/chips.tsx';
 import { openDialog } from '../components/dialog.tsx';
 import { Entries } from '../components/entries.tsx';
 import { EntryDetails } from '../components/entry.tsx';
-import { Export } from '../components/export.tsx';
 import { Extent } from '../components/extent.tsx';
 import { Filters, showTrail } from '../components/filters.tsx';
 import { useFollowing } from '../components/following.ts';
@@ -21,7 +20,7 @@ import { place } from '../router.ts';
 import { forgetUsers } from '../trail/known-users.ts';
 import { groupings, readState, type TrailState, withChanges } from '../trail/query.ts';
 import { useWhole, type Whole } from '../trail/whole.ts';
-import { SealedEntry } from './on-demand.tsx';
+import { Export, SealedEntry } from './on-demand.tsx';
 
 const { resource, machineId, ...always } = groupings;
 const groups = { '': 'Nothing', ...always, ...(settings.machines && { resource, machineId }) };

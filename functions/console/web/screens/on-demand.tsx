@@ -42,6 +42,7 @@ const none = () => null;
 export const Seal = onDemand('The seal', (all) => all.Seal);
 export const SealOfEntry = onDemand('The seal', (all) => all.SealOfEntry);
 export const SealedEntry = onDemand('The seal', (all) => all.SealedEntry);
+export const Export = onDemand('The export', (all) => all.Export);
 export const Machines = onDemand('The machines', (all) => all.Machines);
 export const Settings = onDemand('The settings', (all) => all.Settings);
 export const Access = onDemand('The access', (all) => all.Access);

@@ -1,6 +1,7 @@
 /** Parts that only some services or few visits need, in one file, which on-demand.tsx loads when one is shown. */
 export { Access } from '../components/access.tsx';
 export { Attributes } from '../components/attributes.tsx';
+export { Export } from '../components/export.tsx';
 export { Help } from '../components/help.tsx';
 export { Identities } from '../components/identities.tsx';
 export { Many } from '../components/many.tsx';
