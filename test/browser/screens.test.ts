@@ -243,6 +243,23 @@ describe('The trail', () => {
     expect(new Set(await Promise.all(ends)).size).toBe(1);
   });
 
+  it.each([
+    ['audit', 1440, true],
+    ['audit', 768, false],
+    ['user', 1440, false],
+  ] as const)(
+    'has an agent of one word behind each source, where there is room: %s, %i pixels wide: %s',
+    async (name, width, isShown) => {
+      const page = await openScreen(screens[name]?.[0] ?? '');
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate(drawn);
+
+      const sources = await page.locator('tbody .source').allInnerTexts();
+
+      expect(sources[0]).toBe(isShown ? '192.0.2.17 Firefox' : '192.0.2.17');
+    },
+  );
+
   /** Runs in the page: where the first entry begins, and how high the highest one is, in lines of text. */
   const lines = `(() => {
     const rows = [...document.querySelectorAll('.lines tbody tr')].map((row) => row.getBoundingClientRect());

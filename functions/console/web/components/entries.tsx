@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../../client/paths.ts';
 import { shortTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
+import { agentWord } from '../trail/agent.ts';
 import { happened } from '../trail/happened.ts';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
@@ -42,8 +43,7 @@ const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] =>
     class: 'when',
   },
   { title: 'What', cell: (entry) => <What entry={entry} about={about} />, class: 'what' },
-  ...(about === undefined ? [who] : []),
-  source,
+  ...(about === undefined ? [who, sourceWithAgent] : [source]),
 ];
 
 const What = ({ entry, about }: { entry: AuditEntry; about: string | undefined }) => {
@@ -76,4 +76,14 @@ const source: Column<AuditEntry> = {
   title: 'Source',
   cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} />,
   class: 'source',
+};
+
+const sourceWithAgent: Column<AuditEntry> = {
+  ...source,
+  class: 'source agents',
+  cell: (entry) => (
+    <>
+      {source.cell(entry, 0)} <span class="muted agent">{agentWord(entry.user_agent ?? '')}</span>
+    </>
+  ),
 };

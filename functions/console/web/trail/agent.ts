@@ -32,3 +32,7 @@ export const readableAgent = (given: string | number): string => {
   const [, product, version] = /^([^\s/]{1,40})\/([^\s/]{1,20})/.exec(agent) ?? [];
   return product ? `${product} ${version}` : agent.slice(0, 60);
 };
+
+/** A user agent in one short word: the browser, or the program. */
+export const agentWord = (given: string | number): string =>
+  /^(?:Samsung Internet|[^\s/]{1,20})/.exec(readableAgent(given))?.[0] ?? '';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../functions/client/paths.ts';
 import { ago, localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
-import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
+import { agentWord, readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { merge, mostEntries, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
 import { groupsOf, passes } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
@@ -427,6 +427,17 @@ describe('The trail on the screen', () => {
     [7, '7'],
   ])('names agents as people name them: %s', (agent, readable) => {
     expect(readableAgent(agent)).toBe(readable);
+  });
+
+  it.each([
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox'],
+    ['Mozilla/5.0 (Linux; Android 15) SamsungBrowser/28.0 Chrome/130.0.0.0', 'Samsung Internet'],
+    ['python-requests/2.32.3', 'python-requests'],
+    ['x'.repeat(300), 'x'.repeat(20)],
+    ['', ''],
+    [7, '7'],
+  ])('names agents in one short word: %s', (agent, word) => {
+    expect(agentWord(agent)).toBe(word);
   });
 });
 
