@@ -198,7 +198,7 @@ describe('The screen of the seal', () => {
     await page.getByText('Fingerprint of the key').waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('alert').getByText('is not as it was sealed').waitFor();
-    await page.getByRole('link', { name: 'Seal', exact: true }).click();
+    await page.getByRole('link', { name: 'Seal 12 findings', exact: true }).click();
     await page.getByRole('link', { name: `Entry ${id}` }).waitFor();
     expect(complaints).toEqual([]);
   });
@@ -210,6 +210,25 @@ describe('The screen of the seal', () => {
     await page.reload();
 
     await page.getByRole('alert').getByRole('link', { name: '1 finding' }).waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    const menu = page.getByRole('button', { name: 'Menu 1 finding', exact: true });
+    await menu.locator('.dot').waitFor();
+    await menu.click();
+    await page.getByRole('link', { name: 'Seal 1 finding', exact: true }).click();
+    await page.getByText('Fingerprint of the key').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('shows on the overview in red that there are findings', async () => {
+    const { page } = await openConsole(browser, service, '#/users');
+    const named = [{ kind: 'changed', subject: '7', at: minutesAgo(3) }];
+    await replaceSeal(page, { check: { ...checked, findings: 1, named } });
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.reload();
+
+    await page.locator('.card .badge.bad', { hasText: '1 finding' }).waitFor();
+    await page.locator('.card .bad', { hasText: 'Tampering was found' }).waitFor();
+    expect(await violationsIn(page)).toEqual([]);
   });
 
   it('says by how much sealing is behind, and what happens to entries after each time limit', async () => {

@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from '
 import { settings } from './api.ts';
 import { Button } from './components/button.tsx';
 import { OpenDialog } from './components/dialog.tsx';
-import { FindingsBanner } from './components/findings.tsx';
+import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
 import { keepFocus } from './focus.ts';
@@ -75,6 +75,7 @@ const Header = ({ email }: { readonly email: string }) => {
           onClick={() => setOpen(!isOpen)}
         >
           Menu
+          <FindingsDot />
         </button>
         <div class="screens">
           {screens.map((screen) => (
@@ -90,6 +91,7 @@ const Header = ({ email }: { readonly email: string }) => {
               }}
             >
               {screen.title}
+              {screen.path === '/seal' && <FindingsDot />}
             </a>
           ))}
         </div>

@@ -68,9 +68,11 @@ const Watch = () => {
 export const useFinding = (id: number): SealFinding | undefined =>
   lastSeal.use()?.check?.named.find(({ subject }) => subject === String(id));
 
+const useCount = (): number => lastSeal.use()?.check?.findings ?? 0;
+
 /** Shows on every screen that there are findings. */
 export const FindingsBanner = () => {
-  const count = lastSeal.use()?.check?.findings ?? 0;
+  const count = useCount();
   return (
     <>
       {settings.sealed && <Watch />}
@@ -82,6 +84,18 @@ export const FindingsBanner = () => {
       )}
     </>
   );
+};
+
+/** A red dot in the navigation while there are findings. */
+export const FindingsDot = () => {
+  const count = useCount();
+  return count > 0 ? (
+    <>
+      {' '}
+      <span class="dot" />
+      <span class="unseen">{counted(count, 'finding')}</span>
+    </>
+  ) : null;
 };
 
 /** Shows findings first, and does not call the seal good if the last check is old. */

@@ -160,8 +160,10 @@ const Seal = () => {
   if (!settings.sealed) return <p>The trail is not sealed.</p>;
   return (
     <p class="row">
-      {seal && !seal.check?.findings && <SealState {...seal} />}
-      <span>{seal ? checkedIn(seal) : 'The seal is not read yet.'}</span>
+      {seal && <SealState {...seal} />}
+      <span class={seal?.check?.findings ? 'bad' : ''}>
+        {seal ? checkedIn(seal) : 'The seal is not read yet.'}
+      </span>
       <a href={href('/seal')}>How the seal stands</a>
     </p>
   );
