@@ -121,7 +121,9 @@ describe('The overview', () => {
     const rights = page.getByRole('region', { name: 'New admins' });
 
     await bySource.getByRole('table', { name: 'Failed logins by source' }).waitFor();
-    await bySource.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
+    await bySource
+      .getByText('In the last seven days 7 failed logins came from 7 sources, and 1 wait began.')
+      .waitFor();
     expect(await bySource.locator('tbody tr').count()).toBe(5);
     expect(await rights.locator('tbody tr').count()).toBe(5);
     await rights.getByRole('button', { name: 'All 6' }).click();
@@ -132,10 +134,14 @@ describe('The overview', () => {
 
     await bySource.getByRole('link', { name: 'All 7' }).click();
     await title(page, 'Audit').waitFor();
-    await page.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
+    await page
+      .getByText('In these entries 7 failed logins came from 7 sources, and 1 wait began.')
+      .waitFor();
     await page.getByRole('button', { name: '203.0.113.6' }).click();
     await page.getByRole('toolbar', { name: 'By time' }).waitFor();
-    await page.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
+    await page
+      .getByText('In these entries 7 failed logins came from 7 sources, and 1 wait began.')
+      .waitFor();
   });
 
   it('draws entries as each page is read, up to 10,000 entries, and says from what time on it has them', async () => {

@@ -134,7 +134,7 @@ const Counts = (props: CountsProps) => {
       <div class="columns">
         <Card title="Most failed logins, by source">
           <Failed by="ipAddress" failures={failures} span={span} />
-          <Waits entries={failures} />
+          <Waits entries={failures} {...(!isPart && { period: 'the last seven days' })} />
         </Card>
         <Card title="Most failed logins, by account">
           <Failed by="userId" failures={failures} span={span} />
