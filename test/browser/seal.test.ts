@@ -185,9 +185,10 @@ describe('The screen of the seal', () => {
     );
     await page.getByRole('link', { name: `Entry ${id}` }).click();
     const row = page.locator('tbody tr', { has: page.locator(`time[datetime="${created_at}"]`) });
-    await row.getByText('Changed').first().waitFor();
+    await row.getByText('Tampered with').first().waitFor();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Since it was sealed, somebody has changed these fields.').waitFor();
+    await dialog.getByText('Since it was sealed, somebody has changed this field.').waitFor();
+    await dialog.locator('.badge', { hasText: 'Tampered with' }).waitFor();
     expect(
       (await dialog.locator('tbody tr').allInnerTexts()).map((text) => text.split(/\s+/)),
     ).toEqual([['ip_address', '203.0.113.66', '192.0.2.17']]);

@@ -10,7 +10,7 @@ export const misplaced = `(() => {
   };
   const beside = (first) => box(first.nextElementSibling).left >= box(first).right && box(first.nextElementSibling).top < box(first).bottom;
   const found = {
-    broken: all(['.badge', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole:not(.trail .whole)', 'figure time'] : [])].join())
+    broken: all([columns > 20 ? '.badge' : '.badge:not(li > .badge)', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole:not(.trail .whole)', 'figure time'] : [])].join())
       .filter((element) => element.innerText.length < 50 && isOnLines(element)),
     'not beside its value': all('dl dt').filter((dt) => !beside(dt)),
     'not beside the title': all('dialog h2').filter((title) => !beside(title)),

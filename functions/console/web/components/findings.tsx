@@ -14,10 +14,10 @@ export const lastSeal = createStore<AuditSealSummary | undefined>(undefined);
 
 /** The words for an entry or a file, by the kind of a finding. */
 const sayings: Readonly<Record<string, string>> = {
-  changed: 'Changed',
+  changed: 'Tampered with',
   deleted: 'Deleted',
   inserted: 'Added',
-  altered: 'Changed',
+  altered: 'Tampered with',
   foreign: 'Not a file',
   missing: 'Missing',
   unsigned: 'Not signed',

@@ -78,7 +78,7 @@ const readAnswer = async (id: number): Promise<ComparedAuditEntry | null> => {
 /** For each state the kind of its badge, the badge, and a sentence. */
 const sayings = {
   equal: ['good', 'As sealed', 'The entry is as it was sealed.'],
-  differs: ['bad', 'Changed', 'Since it was sealed, somebody has changed these fields.'],
+  differs: ['bad', 'Tampered with', 'Since it was sealed, somebody has changed '],
   deleted: [
     'bad',
     'Deleted',
@@ -107,7 +107,7 @@ const sayings = {
   ],
 } as const;
 
-const Saying = ({ answer: { state, file } }: AnswerProps) => {
+const Saying = ({ answer: { state, file, fields } }: AnswerProps) => {
   const [kind, title, sentence] = sayings[state];
   return (
     <>
@@ -115,7 +115,10 @@ const Saying = ({ answer: { state, file } }: AnswerProps) => {
         <Badge {...(kind && { kind })}>{title}</Badge>{' '}
         {file !== undefined && <span class="muted">Sealed in file {file}</span>}
       </p>
-      <p>{sentence}</p>
+      <p>
+        {sentence}
+        {state === 'differs' && (fields?.length === 1 ? 'this field.' : 'these fields.')}
+      </p>
     </>
   );
 };
