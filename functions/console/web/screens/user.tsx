@@ -18,7 +18,7 @@ import { Card, Screen } from '../components/screen.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
 import { UserName } from '../components/user-name.tsx';
-import { clockTime, timeOf } from '../format.ts';
+import { exactTime, timeOf } from '../format.ts';
 import { href } from '../router.ts';
 import { now } from '../service.ts';
 import { isAdmin } from '../session.ts';
@@ -79,7 +79,7 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
           {wait && (
             <p class="notice">
               The last failed login began a wait of the account or of its source: until{' '}
-              <Time at={wait} write={clockTime} /> logins are refused.
+              <Time at={wait} write={exactTime} /> logins are refused.
             </p>
           )}
           <Entries

@@ -1,6 +1,6 @@
 /** The event of an entry, in a few words (functions/README.md, What is audited). */
 import type { AuditEntry } from '../../../client/paths.ts';
-import { clockTime } from '../format.ts';
+import { exactTime } from '../format.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -81,7 +81,7 @@ const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>
     requested === true ? 'reset link mailed' : String(ways[String(way)] ?? `by ${way}`),
   requested: (what) => (what === true ? '' : `${[what].flat().join(', ')} waits for a link`),
   reason: (reason) => words(String(reason)),
-  waits_until: (at) => `a wait begins, until ${clockTime(String(at))}`,
+  waits_until: (at) => `a wait begins, until ${exactTime(String(at))}`,
   outcome: () => 'may have been done',
   scope: (scope) => String(scopes[String(scope)] ?? scope),
   session: () => 'one session',

@@ -480,4 +480,10 @@ describe('A short description of what happened', () => {
   ])('for the details %s is “%s”', (details, words) => {
     expect(happened({ details })).toBe(words);
   });
+
+  it('says to the second until when a wait lasts', () => {
+    const details = '{"waits_until":"2026-11-22T12:00:37.000Z"}';
+
+    expect(happened({ details })).toMatch(/^a wait begins, until .*:\d\d:37/);
+  });
 });
