@@ -231,6 +231,33 @@ describe('Whatever the width of the window,', () => {
   });
 });
 
+/** Runs in the page: the hints in fields, and the chosen options, for which there is too little room. */
+const cut = `[...document.querySelectorAll('input[placeholder], select')].flatMap((field) => {
+  const style = getComputedStyle(field);
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = style.fontSize + ' ' + style.fontFamily;
+  const text = field.placeholder ?? field.selectedOptions[0].text;
+  const arrow = field.placeholder === undefined ? 20 : 0;
+  const room = field.clientWidth - 2 * parseFloat(style.paddingLeft) - arrow;
+  return pen.measureText(text).width > room ? [text] : [];
+})`;
+
+describe('Fields', () => {
+  it.each([
+    ['/console#/users', []],
+    [`/console#/audit?since=${timeBefore(2)}`, ['More filters']],
+  ] as const)('show their hints and what is chosen in full: %s', async (place, buttons) => {
+    const page = await openScreen(place);
+    for (const name of buttons) await press(name)(page);
+    for (const width of [1280, 1024, 768, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.evaluate(drawn);
+
+      expect([width, await page.evaluate(cut)]).toEqual([width, []]);
+    }
+  });
+});
+
 describe('The trail', () => {
   it('has its search, its frequent filters and their buttons in one line, in a window 768 pixels wide', async () => {
     const page = await openScreen('/console#/audit');

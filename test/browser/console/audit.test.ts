@@ -54,9 +54,10 @@ describe('The screen of the audit trail', () => {
     await page.waitForURL(/since=/);
     const midnight = new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('since');
     expect(new Date(midnight ?? '').getUTCMinutes()).toBe(0);
+    expect(await time.locator('option:checked').innerText()).toBe('Today');
     await time.selectOption('Last hour');
     await page.waitForURL((url) => !url.href.includes(encodeURIComponent(String(midnight))));
-    expect(await time.locator('option:checked').innerText()).toMatch(/^Since /);
+    expect(await time.locator('option:checked').innerText()).toBe('Chosen');
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
     const colleague = await open(hash);
@@ -78,6 +79,20 @@ describe('The screen of the audit trail', () => {
     await page.goBack();
     await expect.poll(() => time.inputValue()).toBe('');
     expect(complaints).toEqual([]);
+  });
+
+  it('takes a time that is typed while today is chosen', async () => {
+    const { page } = await open('#/audit');
+    const time = page.getByLabel('Time', { exact: true });
+    await time.selectOption('Today');
+    await page.waitForURL(/since=/);
+
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Since', { exact: true }).fill('2026-01-02T03:04');
+    await page.getByRole('button', { name: 'Search' }).click();
+
+    await page.waitForURL(/since=2026-01-0/);
+    expect(await time.locator('option:checked').innerText()).toBe('Chosen');
   });
 
   it('takes a person by keyboard, and removes each chosen filter, which leaves the focus in its place', async () => {

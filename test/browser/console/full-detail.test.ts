@@ -29,7 +29,7 @@ describe('The filters of the trail', () => {
     await ask(page, 'only go');
     await page.waitForURL(`**/console#/audit?about=${only.id}`);
     await ask(page, 'grace');
-    await page.getByText('Whom do you mean?').waitFor();
+    await page.getByText('Which person?').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('button', { name: 'Admiral Grace' }).click();
     await page.waitForURL(`**/console#/audit?about=${gone.id}`);

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { labels, settings } from '../api.ts';
-import { shortTime, utcTime } from '../format.ts';
+import { utcTime } from '../format.ts';
 import { go } from '../router.ts';
 import { now } from '../service.ts';
 import { findId, Several } from '../trail/find.ts';
@@ -69,7 +69,7 @@ const MachineFilters = ({ state }: { state: TrailState }) => (
       label={labels.resource}
       name="resource"
       defaultValue={state.resource}
-      placeholder="Such as users, or shop.orders"
+      placeholder="Such as shop.orders"
       list="resources"
       autoComplete="off"
       maxLength={100}
@@ -117,15 +117,15 @@ const times = (state: TrailState): Map<string, string> =>
     ['', 'Any time'],
     [today, 'Today'],
     ...Object.entries(presets).map(([title, seconds]) => [String(seconds), title] as const),
-    [chosen, chosenTime(state)],
+    [chosen, shownTime(state) === chosen ? 'Chosen' : 'Choose…'],
   ]);
 const today = 'today';
 const chosen = 'chosen';
 
-const chosenTime = ({ since, until }: TrailState): string => {
-  if (since && until) return 'As chosen';
-  if (since) return `Since ${shortTime(since)}`;
-  return until ? `Until ${shortTime(until)}` : 'Choose…';
+/** The chips say which time was chosen. */
+const shownTime = (state: TrailState): string => {
+  if (isToday(state)) return today;
+  return isTimed(state) ? chosen : '';
 };
 
 interface Values extends Partial<TrailState> {
@@ -136,7 +136,7 @@ interface Values extends Partial<TrailState> {
 /** Asks which of several users was meant. The chosen id is sent instead of the text that was typed. */
 const Whom = ({ field, people }: Several) => (
   <p class="row notice" role="status">
-    Whom do you mean by {labels[field as keyof typeof labels]}?
+    Which person?
     {people.map((user) => (
       <button key={user.id} type="submit" name={field} value={user.id}>
         <Person user={user} />
@@ -151,8 +151,8 @@ export const isOfThing = ({ resource, resourceId }: Pick<TrailState, 'resource' 
 
 /** The time range that was chosen or typed. */
 const spanOf = (state: TrailState, { time, since, until }: Values): Partial<TrailState> => {
-  if (time === today)
-    return { since: new Date(new Date(now()).setHours(0, 0, 0, 0)).toISOString(), until: '' };
+  // While today is shown, the fields of the time may have been changed.
+  if (time === today && !isToday(state)) return { since: midnight(), until: '' };
   if (Number(time) > 0) return { since: secondsBefore(now(), Number(time)), until: '' };
   if (time === '' && isTimed(state)) return { since: '', until: '' };
   return {
@@ -160,6 +160,10 @@ const spanOf = (state: TrailState, { time, since, until }: Values): Partial<Trai
     ...(until !== undefined && { until: fromLocal(until, state.until) }),
   };
 };
+
+const midnight = (): string => new Date(new Date(now()).setHours(0, 0, 0, 0)).toISOString();
+
+const isToday = ({ since, until }: TrailState): boolean => since === midnight() && until === '';
 
 const isTimed = ({ since, until }: TrailState): boolean => since !== '' || until !== '';
 
@@ -226,7 +230,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
           label={labels.about}
           name="about"
           type="search"
-          placeholder="Name, address or id"
+          placeholder="Name or id"
           autoComplete="off"
           aria-keyshortcuts="/"
         />
@@ -235,7 +239,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
         <Select
           label="Time"
           name="time"
-          defaultValue={isTimed(state) ? chosen : ''}
+          defaultValue={shownTime(state)}
           options={times(state)}
           onChange={({ currentTarget: { value, form } }) =>
             value === chosen ? setOpen(true) : form?.requestSubmit()
