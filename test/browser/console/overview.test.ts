@@ -215,6 +215,9 @@ describe('The chart of the trail', () => {
 
     await bars.first().focus();
     await values.getByText('2 entries', { exact: true }).waitFor();
+    const [dates, box] = [page.locator('.plot > .row'), page.locator('.values')];
+    const [above, below] = [await dates.boundingBox(), await box.boundingBox()];
+    expect(below?.y).toBeGreaterThanOrEqual((above?.y ?? 0) + (above?.height ?? Number.NaN));
     await page.keyboard.press('ArrowRight');
     await values.getByText('4 entries, 3 failures', { exact: true }).waitFor();
     await page.keyboard.press('Home');
