@@ -108,9 +108,11 @@ describe('The screen of the audit trail', () => {
     await page.getByRole('button', { name: 'Remove filter Action LOGIN' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/console#/audit?result=SUCCESS&about=${user.id}`);
+    await expect.poll(() => chipsOf(page).count()).toBe(2);
     expect(await focused()).toContain('Result Success');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/console#/audit?about=${user.id}`);
+    await expect.poll(() => chipsOf(page).count()).toBe(1);
     expect(await focused()).toContain('Person Ada');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console#/audit');
