@@ -303,7 +303,8 @@ describe('The trail', () => {
     ['audit', 1440, 5],
     ['audit', 768, 6],
     ['audit', 360, 8],
-    ['user', 1440, 5],
+    // It has half of the width.
+    ['user', 1440, 7],
     ['user', 360, 7],
   ] as const)(
     'has few lines for each entry: %s, in a window %i pixels wide, fewer than %i',

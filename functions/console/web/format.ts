@@ -10,7 +10,7 @@ const short = new Intl.DateTimeFormat(undefined, {
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const utc = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const exact = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
 const plural = new Intl.PluralRules('en');
@@ -54,8 +54,9 @@ export const localRange = (from: string, until: string): string =>
 /** A time of the next hours on the clock of this machine: `14:33`. */
 export const clockTime = (at: string): string => written(at, clock.format);
 
-/** A time of the next minutes, to the second: `14:33:37`. */
-export const exactTime = (at: string): string => written(at, exactClock.format);
+/** A time on the clock of this machine, to the second, and with its day if it is not today. */
+export const exactTime = (at: string): string =>
+  written(at, localDay(at) === day.format() ? exact.format : () => shortTime(at));
 
 /** How long ago something was, in whole minutes or, from two hours on, in whole hours. */
 export const ago = (milliseconds: number): string => {

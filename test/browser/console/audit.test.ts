@@ -313,7 +313,7 @@ describe('The screen of the audit trail', () => {
     await rowsOf(page).getByText('role: user → admin').waitFor();
     await page.getByRole('button', { name: /UPDATE role: user → admin$/ }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
-    await page.getByRole('link', { name: 'All entries' }).click();
+    await page.getByRole('link', { name: 'All 3 entries' }).click();
 
     await page.waitForURL(`**/console#/audit?about=${user.id}`);
     await expect.poll(() => rowsOf(page).count()).toBe(3);
@@ -346,7 +346,14 @@ describe('The screen of the audit trail', () => {
     data = [login, failure];
     await page.reload();
     await rowsOf(page).nth(1).waitFor();
+    expect(await said.count()).toBe(0);
+    const over = new Date(Date.now() - 1_000).toISOString();
+    data = [{ ...failure, details: JSON.stringify({ waits_until: over }) }];
+    await page.reload();
+    const ended = page.getByText(/^The last wait of logins ended at .*\d\d:\d\d [AP]M\.$/);
+    await ended.waitFor();
 
+    expect(await ended.locator('time').getAttribute('datetime')).toBe(over);
     expect(await said.count()).toBe(0);
   });
 

@@ -171,7 +171,7 @@ describe('The list of users', () => {
     await page.getByText(`The user with the id ${id}: #${id} Deleted`).waitFor();
     await page.getByRole('link', { name: `#${id}`, exact: true }).click();
 
-    await page.getByText(`No user has the id ${id} now.`).waitFor();
+    await page.getByText('This user was deleted.').waitFor();
   });
 
   it('has no filter whose option is off, and ignores it in the address bar', async () => {

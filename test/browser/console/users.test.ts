@@ -409,12 +409,43 @@ describe('The screen of a user', () => {
     await page.keyboard.press('Enter');
     await title(page, 'Users').waitFor();
     await page.goBack();
-    await page.getByText(`No user has the id ${user.id} now.`).waitFor();
+    await page.getByText('This user was deleted. The trail below says what happened.').waitFor();
     await title(page, `#${user.id} Deleted`).waitFor();
-    expect(await page.locator('tbody').last().innerText()).toContain('DELETE');
+    expect(await page.locator('tbody').first().innerText()).toContain('DELETE');
 
     expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);
     expect(await violationsIn(page)).toEqual([]);
+  });
+});
+
+describe('The page of a user', () => {
+  it('begins with what happened, beside the access in a wide window, and above it on a phone', async () => {
+    const { id } = await register(api);
+    const { page } = await open(`#/users/${id}`);
+    const headings = page.getByRole('heading', { level: 2 });
+    const boxOf = async (name: string) =>
+      (await page.getByRole('region', { name, exact: true }).boundingBox()) ?? {
+        x: 0,
+        y: 0,
+        height: 0,
+      };
+    await page.getByRole('heading', { name: 'Role over time' }).waitFor();
+    await page.getByRole('heading', { name: 'How to help' }).waitFor();
+
+    expect((await headings.allInnerTexts()).slice(0, 5)).toEqual([
+      'What happened',
+      'Access',
+      'Role over time',
+      'Profile',
+      'How to help',
+    ]);
+    const [entries, access] = [await boxOf('What happened'), await boxOf('Access')];
+    expect([access.y, access.height]).toEqual([entries.y, entries.height]);
+    expect(access.x).toBeGreaterThan(entries.x);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [above, below] = [await boxOf('What happened'), await boxOf('Access')];
+    expect(below.x).toBe(above.x);
+    expect(below.y).toBeGreaterThan(above.y);
   });
 });
 

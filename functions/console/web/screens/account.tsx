@@ -1,7 +1,13 @@
 import { settings } from '../api.ts';
 import { Loaded } from '../components/notice.tsx';
 import { Person } from '../components/person.tsx';
-import { OwnAddress, PasswordForm, UserFacts, useUser } from '../components/profile.tsx';
+import {
+  OwnAddress,
+  PasswordForm,
+  UserFacts,
+  UserStates,
+  useUser,
+} from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { signedIn } from '../session.ts';
 import { OwnFactor } from './on-demand.tsx';
@@ -19,6 +25,7 @@ export const Account = () => {
             </p>
             <UserFacts user={user} />
             <OwnAddress user={user} />
+            <UserStates user={user} />
             <Details user={user} changed={changed} changes={changes}>
               <div class="stack">
                 <Card title="Password">

@@ -60,4 +60,5 @@ export const Identities = settings.identities
   ? onDemand('The identities', (all) => all.Identities)
   : none;
 export const Many = onDemand('The action', (all) => all.Many);
+export const Standings = onDemand('The roles', (all) => all.Standings);
 export const Help = onDemand('The help', (all) => all.Help);

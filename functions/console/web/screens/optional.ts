@@ -9,6 +9,7 @@ export { Passkeys } from '../components/passkeys.tsx';
 export { SealedEntry, SealOfEntry } from '../components/seal-of-entry.tsx';
 export { OwnFactor } from '../components/second-factor.tsx';
 export { Sessions } from '../components/sessions.tsx';
+export { Standings } from '../components/standings.tsx';
 export { WeakAdmins } from '../components/weak-admins.tsx';
 export { Machines } from './machines.tsx';
 export { Seal } from './seal.tsx';
