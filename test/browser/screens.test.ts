@@ -258,6 +258,25 @@ describe('Fields', () => {
   });
 });
 
+describe('The list of users', () => {
+  it.each([1440, 1024, 768, 360])(
+    'has the search as its widest control, in a window %i pixels wide',
+    async (width) => {
+      const page = await openScreen('/console#/users');
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate(drawn);
+      const controls = await page.locator('search :is(input, select)').all();
+      const widths = await Promise.all(
+        controls.map(async (each) => (await each.boundingBox())?.width ?? 0),
+      );
+
+      const [search = 0, ...others] = widths;
+      expect(others).toHaveLength(4);
+      expect(search).toBeGreaterThan(Math.max(...others));
+    },
+  );
+});
+
 describe('The trail', () => {
   it('has its search, its frequent filters and their buttons in one line, in a window 768 pixels wide', async () => {
     const page = await openScreen('/console#/audit');

@@ -168,7 +168,10 @@ describe('The list of users', () => {
     const { page } = await openConsole(browser, service, `#/users?q=${id}`);
 
     await rowOf(page, other).waitFor();
-    await page.getByText(`The user with the id ${id}: #${id} Deleted`).waitFor();
+    const said = page.getByText(`The user with the id ${id}: #${id} Deleted`);
+    await said.waitFor();
+    const { y = 0 } = (await page.getByRole('table').boundingBox()) ?? {};
+    expect((await said.boundingBox())?.y).toBeLessThan(y);
     await page.getByRole('link', { name: `#${id}`, exact: true }).click();
 
     await page.getByText('This user was deleted.').waitFor();

@@ -153,6 +153,23 @@ describe('The screen of all users', () => {
     expect(before.equals(await page.screenshot({ clip }))).toBe(true);
   });
 
+  it('says why nobody can select oneself, and how many of the users shown can be selected', async () => {
+    const { id } = await register(api);
+    const found = await Promise.all(
+      [1, id].map((each) => api('GET', `/api/users/${each}`, { token })),
+    );
+    const json = found.map(({ body }) => body);
+    const { page } = await open('#/account');
+    await page.route('**/api/users?*', (route) => route.fulfill({ json }));
+    await page.evaluate("location.hash = '#/users'");
+    const own = page.getByRole('checkbox', { name: 'You cannot select yourself' });
+    await button(page, 'Select 1 of 2').click();
+    await page.getByText('1 user selected').waitFor();
+
+    expect(await own.isDisabled()).toBe(true);
+    expect(await own.getAttribute('title')).toBe('You cannot select yourself');
+  });
+
   it('is scrolled to the same place after one of its users is deleted', async () => {
     const users: Account[] = [];
     for (let made = 0; made < 30; made += 1) users.push(await register(api));

@@ -39,13 +39,16 @@ export function useSelection(rows: readonly User[]): Selection {
   return { selected, toggle, select };
 }
 
+const notOneself = 'You cannot select yourself';
+
 /** Selects a user of a list. Users cannot select themselves, because the actions do not apply to oneself. */
 export function SelectionBox({ user, selected, toggle }: Selection & { user: User }) {
   return (
     <input
       type="checkbox"
       // The name is in the link beside it.
-      aria-label={`Select #${user.id}`}
+      aria-label={isOwn(user) ? notOneself : `Select #${user.id}`}
+      title={isOwn(user) ? notOneself : undefined}
       checked={selected.some(({ id }) => id === user.id)}
       disabled={isOwn(user)}
       onClick={({ shiftKey }) => toggle(user, shiftKey)}
@@ -79,8 +82,8 @@ export function SelectionBar({
     <div class="row">
       {all.length > 0 && (
         <Button class="small" onClick={() => select(all)}>
-          {others.length === 1
-            ? 'Select the one shown'
+          {all.length === 1
+            ? `Select ${rows.length > 1 ? `1 of ${rows.length}` : 'the one shown'}`
             : `Select ${all.length < others.length ? 'the first' : 'all'} ${all.length} shown`}
         </Button>
       )}

@@ -27,6 +27,11 @@ export function UserList({ query }: { query: UserQuery }) {
   const id = idIn(query.q);
   return (
     <>
+      {id && isLoaded && rows.every((user) => String(user.id) !== id) && (
+        <p>
+          The user with the id {id}: <UserName id={id} isLink />
+        </p>
+      )}
       {isAdmin() && <SelectionBar {...selection} pages={pages} />}
       {query.seenBefore && <p class="muted">Users who were never seen are not in this list.</p>}
       <PagesTable
@@ -37,11 +42,6 @@ export function UserList({ query }: { query: UserQuery }) {
         keyOf={({ id }) => id}
         empty={more ? 'No user found so far.' : <Nobody {...query} />}
       />
-      {id && isLoaded && rows.every((user) => String(user.id) !== id) && (
-        <p>
-          The user with the id {id}: <UserName id={id} isLink />
-        </p>
-      )}
       {goesOn && (
         <p class="muted" role="status">
           {isFull

@@ -61,7 +61,7 @@ function UserFilters({ q, role, status, order, seenBefore }: UserQuery) {
     <search>
       <form
         ref={form}
-        class="row"
+        class="row seek"
         onSubmit={(event) => {
           event.preventDefault();
           look();
