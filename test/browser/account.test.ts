@@ -38,6 +38,9 @@ describe('Sessions in the console', () => {
     const names = await ends.evaluateAll((all) => all.map((each) => each.ariaLabel));
     expect(new Set(names).size, 'each button has a name of its own').toBe(3);
     expect(await violationsIn(page)).toEqual([]);
+    // Its buttons say the same, so that only screen readers need it.
+    const head = page.getByRole('columnheader', { name: 'End', exact: true }).locator('span');
+    expect(await head.getAttribute('class')).toBe('unseen');
     await ends.first().click();
     await page.keyboard.press('Escape');
     await ends.first().click();
@@ -73,6 +76,8 @@ describe('Sessions in the console', () => {
     await page.locator('tbody').getByText('Suspended', { exact: true }).waitFor();
     await page.goto(`${url}/console#/users/${user.id}`);
     await button(page, 'Lift').click();
+    // Red is for what cannot be undone, or locks somebody out.
+    expect(await button(page, 'Lift the suspension').getAttribute('class')).toBe('primary');
     await button(page, 'Lift the suspension').click();
     await button(page, 'Suspend').waitFor();
 

@@ -165,7 +165,7 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
   isState: isInvited !== undefined,
   failed: 'No link was mailed',
   submit: 'Mail the link',
-  done: `A link goes to ${email}.`,
+  done: `A link was mailed to ${email}.`,
   children: (
     <>
       <p>
@@ -173,7 +173,7 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
         {isInvited ? 'first' : 'new'} password.{' '}
         {isInvited
           ? 'It is valid for seven days; the one before no longer works.'
-          : 'The password of today is valid until then.'}
+          : 'The present password stays valid until then.'}
       </p>
       {isInvited && <MailLanguage />}
     </>
@@ -241,7 +241,7 @@ const suspensionOf = (user: UserDetails): Deed => {
     isState: isSuspended,
     act: () => setSuspended(user, !isSuspended),
     done: sentenceOf(user, isSuspended ? 'is no longer suspended.' : 'is suspended.'),
-    isDangerous: true,
+    isDangerous: !isSuspended,
     children: (
       <p>
         <PersonWithAddress user={user} /> {isSuspended ? 'can sign in again.' : suspension}

@@ -22,6 +22,7 @@ const known: readonly Column<Identity>[] = [
 
 const unlinkFor = (props: UserProps): Column<Identity> => ({
   title: 'Unlink',
+  isSaid: true,
   cell: (identity, number) => (
     <RowButton
       title="Unlink"

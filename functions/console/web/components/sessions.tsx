@@ -24,6 +24,7 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
   { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
   {
     title: 'End',
+    isSaid: true,
     cell: (session, number) =>
       session.current ? (
         <Badge kind="good">This one</Badge>

@@ -9,6 +9,8 @@ export interface Column<Row> {
   /** @param number of the row, by which buttons in equal rows have names of their own */
   readonly cell: (row: Row, number: number) => ComponentChildren;
   readonly class?: string;
+  /** Whether its buttons say what the title says, which is then for screen readers alone. */
+  readonly isSaid?: boolean;
 }
 
 interface TableProps<Row> {
@@ -58,7 +60,7 @@ export const Table = <Row,>(props: TableProps<Row>) => {
           <tr role="row">
             {columns.map((column) => (
               <th key={column.title} role="columnheader" scope="col" class={column.class}>
-                {column.title}
+                {column.isSaid ? <span class="unseen">{column.title}</span> : column.title}
               </th>
             ))}
           </tr>
@@ -67,7 +69,12 @@ export const Table = <Row,>(props: TableProps<Row>) => {
           {rows.map((row, index) => (
             <tr key={keyOf(row)} role="row">
               {columns.map((column) => (
-                <td key={column.title} role="cell" class={column.class} data-title={column.title}>
+                <td
+                  key={column.title}
+                  role="cell"
+                  class={column.class}
+                  data-title={column.isSaid ? '' : column.title}
+                >
                   {column.cell(row, index + 1)}
                 </td>
               ))}
