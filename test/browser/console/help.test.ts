@@ -143,7 +143,7 @@ describe('The dialog for an account that somebody else is in', () => {
       ['Nobody knows it. All passkeys and identities are removed.', 'Done'],
       ['It is removed.', 'Done'],
       ['The user is no longer suspended.', 'Done'],
-      [`A link goes to ${email}.`, 'Done'],
+      [`A link was mailed to ${email}.`, 'Done'],
     ]);
     expect(await violationsIn(page)).toEqual([]);
     const after = await userOf(user.id);

@@ -46,7 +46,7 @@ describe('The form for a new user, where mails are sent,', () => {
     await page.getByRole('dialog').getByText('sets a first password').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await button(page, 'Mail the link').click();
-    await page.getByText(`A link goes to ${email}.`).waitFor();
+    await page.getByText(`A link was mailed to ${email}.`).waitFor();
     const mail = (await mailbox.mailsTo(email, 2)).at(-1) ?? expect.unreachable();
     const json = { token: tokenIn(mail), password: 'a password of my own' };
     expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
@@ -218,7 +218,7 @@ describe('Once an address has had its mails, the console says when the next mail
     await page.reload();
     await button(page, 'Mail the link').click();
 
-    await page.getByText(`A link goes to ${email}.`).waitFor();
+    await page.getByText(`A link was mailed to ${email}.`).waitFor();
     expect((await mailbox.mailsTo(email)).at(-1)?.subject).toBe('Confirm your email address');
     await markVerified(environment, 1);
     await page.reload();

@@ -67,7 +67,7 @@ export const suspend: Step = {
 
 export const lift: Step = {
   title: 'Lift the suspension',
-  text: 'Links are mailed again; nobody knows a password yet.',
+  text: 'Links can be mailed to the user again. Nobody can sign in until a new password is set.',
   // A user who was suspended before may be so for another reason.
   isOn: (user) => settings.sessions && !user.suspended_at,
   act: async ({ user, email }) => {
@@ -163,7 +163,7 @@ const reset: Step = {
   act: async ({ user, email }) => {
     requireAddress(user, email);
     await mailReset(email);
-    return `A link goes to ${email}.`;
+    return `A link was mailed to ${email}.`;
   },
 };
 

@@ -113,9 +113,9 @@ const AddressOf = ({ user, isKept }: Pick<UserProps, 'user'> & { readonly isKept
   isKept ? (
     <>
       <AddressField autoComplete="off" defaultValue={user.email} />
-      <label>
-        <input type="checkbox" required /> I know, and not from a mail, that this address is the
-        user’s
+      <label class="beside">
+        <input type="checkbox" required />
+        <span>I have confirmed by another way than mail that this address is the user’s.</span>
       </label>
     </>
   ) : (

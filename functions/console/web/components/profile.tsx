@@ -129,7 +129,7 @@ export const OwnAddress = ({ user }: Pick<UserProps, 'user'>) => {
   if (isVerified !== false || isWaiting) return null;
   const mail = async () => {
     await send(api.POST('/api/email-verifications'));
-    tell(`A link goes to ${email}.`);
+    tell(`A link was mailed to ${email}.`);
   };
   return (
     <Card title="Verify the address">

@@ -38,7 +38,7 @@ export const Settings = () => {
   const inForce = useLoad('settings', load);
   return (
     <Screen title="Settings">
-      <p class="muted">They are changed where the service is deployed, or started.</p>
+      <p class="muted">Settings are changed where the service is deployed, or started.</p>
       <LoadedTable
         caption="Settings in force"
         columns={columns}
