@@ -62,6 +62,7 @@ describe('The page of a user', () => {
     }
     const { page, complaints } = await open(`#/users/${user.id}`);
 
+    await page.getByRole('heading', { name: 'Role and address over time' }).waitFor();
     const rows = page.getByRole('table', { name: 'What the user was' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(4);
     const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
@@ -83,7 +84,7 @@ describe('The page of a user', () => {
     ] as const) {
       await page.setViewportSize({ width, height: 800 });
       const boxes = await Promise.all(
-        ['How to help', 'Access'].map((name) => page.getByRole('region', { name }).boundingBox()),
+        ['What happened', 'Access'].map((name) => page.getByRole('region', { name }).boundingBox()),
       );
       const [[left, end], [right, otherEnd]] = boxes.map((box) => [
         box?.x ?? 0,
