@@ -195,8 +195,12 @@ describe('The chart of the trail', () => {
 
     const rows = page.locator('main tbody tr');
     expect(await rows.count()).toBe(100);
-    await page.getByRole('button', { name: 'Show more entries' }).click();
+    await page.getByRole('button', { name: 'Show more entries' }).focus();
+    await page.keyboard.press('Enter');
     await expect.poll(() => rows.count()).toBe(150);
+    const isFocused =
+      "document.activeElement === document.querySelectorAll('main tbody button')[100]";
+    await page.waitForFunction(isFocused);
     expect(asked).toHaveLength(2);
   });
 

@@ -34,7 +34,7 @@ const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] =>
       <Button
         id={`entry-${entry.id}`}
         class="link"
-        aria-label={[shortTime(entry.created_at), entry.action, happened(entry)].join(' ').trim()}
+        aria-label={nameOf(entry)}
         onClick={() => openDialog(<EntryDetails entry={entry} />)}
       >
         <Time at={entry.created_at} write={shortTime} />
@@ -45,6 +45,15 @@ const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] =>
   { title: 'What', cell: (entry) => <What entry={entry} about={about} />, class: 'what' },
   ...(about === undefined ? [who, sourceWithAgent] : [source]),
 ];
+
+/** The name of the button of an entry, by which a screen reader tells it from others of the same second. */
+const nameOf = (entry: AuditEntry): string => {
+  const { created_at: at, action, result, user_id: by } = entry;
+  const failed = result === 'SUCCESS' ? '' : 'failed';
+  return [shortTime(at), action, failed, happened(entry), by && `by #${by}`]
+    .filter(Boolean)
+    .join(' ');
+};
 
 const What = ({ entry, about }: { entry: AuditEntry; about: string | undefined }) => {
   const { action, result, id } = entry;

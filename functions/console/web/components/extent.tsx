@@ -8,7 +8,7 @@ export const Extent = ({ data = [], isBusy, isFull, failure }: Whole) => {
   const [oldest, newest] = [times[0], times.at(-1)];
   const isOldestFirst = data[0]?.created_at === oldest;
   return (
-    <span class="muted" role="status">
+    <span class="muted" role="status" aria-busy={isBusy}>
       {counted(data.length, 'entry', 'entries')}
       {(isBusy || failure) && ' read so far…'}
       {isFull && oldest && newest && (

@@ -52,7 +52,7 @@ type Values = Omit<NewUserWithRole, 'invite'> & { readonly invite?: string };
 async function create({ invite, ...values }: Values): Promise<void> {
   const body = { ...values, ...(invite === 'yes' ? { invite: true } : {}) };
   const user = await send(api.POST('/api/users', { body }));
-  const link = invite === 'yes' ? `, and a link goes to ${user.email}` : '';
+  const link = invite === 'yes' ? `, and a link is mailed to ${user.email}` : '';
   tellOf(user, `was created${link}.`);
   go(`/users/${user.id}`);
 }

@@ -105,19 +105,29 @@ interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Row>) => {
   const { rows, more } = pages;
   const button = useRef<HTMLButtonElement>(null);
+  const asked = useRef<number | undefined>(undefined);
   const run = useRef(more?.run);
   run.current = more?.run;
   useEffect(() => {
     if (rows) announce(`${counted(rows.length, ...things)} shown.`);
     const { current } = button;
+    const row =
+      asked.current !== undefined && document.querySelectorAll('main tbody tr')[asked.current];
+    if (row) row.querySelector<HTMLElement>('a, button')?.focus();
+    if (row) asked.current = undefined;
     if (!current) return undefined;
-    // The last event counts: a busy browser reports several at once.
-    const observer = new IntersectionObserver(
-      (events) => events.at(-1)?.isIntersecting && run.current?.(),
-    );
+    const observer = new IntersectionObserver((events) => {
+      // The last event counts: a busy browser reports several at once. Whoever has reached the button presses it.
+      if (events.at(-1)?.isIntersecting && document.activeElement !== current) run.current?.();
+    });
     observer.observe(current);
     return () => observer.disconnect();
   }, [rows]);
+  const ask = () => {
+    // The focus goes to the first new row.
+    asked.current = rows?.length;
+    return more?.run();
+  };
   const what = `The ${things[1]}`;
   return (
     <>
@@ -131,7 +141,7 @@ export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Ro
             failure={more.failure}
             retry={more.run}
           />
-          <button type="button" ref={button} aria-busy={more.isBusy} onClick={() => more.run()}>
+          <button type="button" ref={button} aria-busy={more.isBusy} onClick={ask}>
             Show more {things[1]}
           </button>
         </>
