@@ -182,7 +182,7 @@ describe('Once an address has had its mails, the console says when the next mail
     const another = uniqueEmail();
     await page.getByLabel('Email address').fill(another);
     await button(page, 'Create the user').click();
-    await page.getByText(`and a link goes to ${another}.`).waitFor();
+    await page.getByText(`and a link is mailed to ${another}.`).waitFor();
   });
 
   it.each([
