@@ -9,8 +9,6 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { CfnIPSet, CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 
 const stack = new Stack(new App(), 'accounts-edge', { env: { region: 'us-east-1' } });
-const parameter = (id: string, noEcho = false) =>
-  new CfnParameter(stack, id, { noEcho }).valueAsString;
 const visibilityConfig = {
   cloudWatchMetricsEnabled: true,
   metricName: 'accounts',
@@ -56,3 +54,7 @@ new cloudfront.Distribution(stack, 'Distribution', {
     viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
   },
 });
+
+function parameter(id: string, noEcho = false) {
+  return new CfnParameter(stack, id, { noEcho }).valueAsString;
+}
