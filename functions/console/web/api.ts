@@ -85,7 +85,7 @@ const messageOf = (error: AccountsError): string => {
   if (code === 'HTTP_429') return 'The service has too much to do.';
   if (code === 'PASSKEY_EXISTS') return 'This device has a passkey of the account already.';
   if (code === 'SECOND_FACTOR_REQUIRED')
-    return `${title} Set one up in My account, or sign in with it.`;
+    return `${title} You need one yourself: set it up in My account, or sign in with it.`;
   if (code === 'MAILS_LIMITED') return `${title} The next may be sent at ${timeIn(error)}.`;
   if (status < 500) return title;
   return fault ? `${title.slice(0, -1)} (${fault}).` : title;

@@ -311,7 +311,7 @@ describe('The screen of the audit trail', () => {
     const { page } = await open(`#/users/${user.id}`);
 
     await rowsOf(page).getByText('role: user → admin').waitFor();
-    await page.getByRole('button', { name: /UPDATE role: user → admin$/ }).waitFor();
+    await page.getByRole('button', { name: /UPDATE role: user → admin by #1$/ }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('link', { name: 'All 3 entries' }).click();
 

@@ -98,7 +98,9 @@ describe('An auditor', () => {
     await button(page, 'Set up an app').waitFor();
     await page.getByRole('link', { name: 'Audit', exact: true }).click();
     await page
-      .getByText('Second factor required. Set one up in My account, or sign in with it.')
+      .getByText(
+        'Second factor required. You need one yourself: set it up in My account, or sign in with it.',
+      )
       .waitFor();
   });
 

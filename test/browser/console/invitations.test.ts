@@ -37,6 +37,7 @@ describe('The form for a new user, where mails are sent,', () => {
     await button(page, 'Create the user').click();
     await title(page, 'Ada').waitFor();
     await page.getByText('Invited, with a link until').waitFor();
+    await page.getByRole('listitem').getByText('Invitation', { exact: true }).waitFor();
     const [first] = await mailbox.mailsTo(email);
     const invited = await buttonsIn();
 
