@@ -353,14 +353,19 @@ describe('The dialog for an account that somebody else is in', () => {
     const email = uniqueEmail();
     const { page } = await openUser(user.id);
     const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begins } = Promise.withResolvers<void>();
     await page.route(`**/api/users/${user.id}`, async (route) => {
-      if (route.request().method() === 'PUT') await held;
+      if (route.request().method() === 'PUT') {
+        begins();
+        await held;
+      }
       await route.continue();
     });
     page.on('dialog', (dialog) => void dialog.accept());
 
     await begin(page, email);
     await page.getByText('Step 2 of 6: Confirm or replace the address…').waitFor();
+    await begun;
     await page.keyboard.press('Escape');
     await dialogOf(page).waitFor({ state: 'detached' });
     goOn();

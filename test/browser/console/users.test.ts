@@ -317,9 +317,8 @@ describe('The screen of all users', () => {
     await page.getByText('3 users selected').waitFor();
     await button(page, 'Delete').click();
     const listed = page.getByRole('dialog').getByRole('listitem');
-    expect(await listed.allInnerTexts()).toEqual(
-      users.slice(0, 3).map(({ id, email }) => `${name} #${id} (${email})`),
-    );
+    const chosen = users.slice(0, 3).map(({ id, email }) => `${name} #${id} (${email})`);
+    await expect.poll(() => listed.allInnerTexts()).toEqual(chosen);
     await page.keyboard.press('Escape');
     await box(1).click({ modifiers: ['Shift'] });
 
