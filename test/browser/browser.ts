@@ -6,7 +6,11 @@ import { startBrowser } from './chromium.ts';
 export const browserForThisFile = async (): Promise<Browser> => {
   const browser = await startBrowser();
   afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
+    for (const context of browser.contexts()) {
+      // The page may still be sending a request that the test answers.
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    }
   });
   afterAll(() => browser.close());
   return browser;
