@@ -11,8 +11,8 @@ import {
 } from './permissions.ts';
 
 /**
- * What each handler may ever need, besides the uses that check its caller: by the file below `functions/` that exports
- * `handler`, in the order in which the stack creates the functions.
+ * The uses that each handler may need under any settings, besides those that check its caller. A key is the file below
+ * `functions/` that exports `handler`; the stack creates the functions in this order.
  */
 export const usesOf: Uses = {
   'background/send-mail': ['mail.send', 'users.find', 'users.change', 'audit.write'],

@@ -1,6 +1,6 @@
 /**
  * A CloudFront distribution with a web ACL in front of a deployment with `edge=cloudfront` (infra/runbooks.md,
- * CloudFront). An operator deploys it by itself.
+ * CloudFront). It is an application of its own, which an operator deploys.
  */
 import { App, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';

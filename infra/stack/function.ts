@@ -161,13 +161,13 @@ function invocationUrl({ lambda }: ServiceFunction): string {
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
 }
 
-/** What a use requires: variables with the locations of resources, and permissions for named actions on their ARNs. */
+/** The variables that a use requires, with the locations of resources, and its permissions for named actions on ARNs. */
 interface Need {
   readonly variables?: Readonly<Record<string, string>>;
   readonly statements?: readonly PolicyStatement[];
 }
 
-/** What each use requires, besides the permissions on tables and secrets. */
+/** The requirements of each use, besides the permissions on tables and secrets. */
 const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
   // Lambda runs a function in the folder of its code.
   files: () => ({ variables: { STATIC_FILES: 'static' } }),

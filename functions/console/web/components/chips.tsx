@@ -8,7 +8,7 @@ import { isOfThing, showTrail } from './filters.tsx';
 import { MachineName } from './machine-name.tsx';
 import { UserName } from './user-name.tsx';
 
-/** The chosen filters, each of which is a button that removes it. Without any, frequent questions are in their place. */
+/** A button for each chosen filter, which removes it. While no filter is chosen, frequent questions are shown instead. */
 export const Chips = ({
   state,
   change,

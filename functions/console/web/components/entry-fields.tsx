@@ -33,7 +33,7 @@ interface ValueProps {
   readonly entry: AuditEntry;
 }
 
-/** What the console knows of a value, below it. */
+/** Shows below a value what the console knows about it. */
 const Meaning = ({ name, entry }: ValueProps) => {
   const text = String(entry[name]);
   if (name === 'created_at' || name === 'occurred_at')

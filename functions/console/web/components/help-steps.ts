@@ -17,7 +17,7 @@ interface Run {
 
 export interface Step {
   readonly title: string;
-  /** What it will do, as a sentence. */
+  /** A sentence that says what the step will do. */
   readonly text: string;
   /** Whether the options are on that it needs. */
   readonly isOn: (user: UserDetails) => boolean;
@@ -30,7 +30,7 @@ export interface Plan {
   /** For whom it is, as a sentence. */
   readonly text: string;
   readonly steps: readonly Step[];
-  /** What remains to be done by hand, as sentences. */
+  /** Sentences that say what the admin still has to do. */
   readonly left: (user: UserDetails) => readonly (string | false)[];
 }
 

@@ -1,4 +1,4 @@
-/** What the seal says of an entry: whether it is as it was sealed, and if not, what differs. */
+/** Compares an entry with its sealed line, and shows the fields that differ. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry, ComparedAuditEntry } from '../../../client/paths.ts';

@@ -1,4 +1,4 @@
-/** What a user was over time. */
+/** A table of the roles and addresses that a user has had. */
 import type { AuditEntry, UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
